@@ -1,0 +1,2 @@
+//! The program `handoff`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Agent profiles as pi-subagents loads them: discovery, precedence, effective role and pins.

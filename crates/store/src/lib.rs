@@ -1,0 +1,1 @@
+//! Files of a project: bounded reads, durable replace, ownership lock, work log, contained paths.

@@ -1,0 +1,1 @@
+//! The local socket protocol of handoffd: message types, framing, limits, an async client behind a feature.

@@ -1,0 +1,2 @@
+//! The daemon program.
+fn main() {}
