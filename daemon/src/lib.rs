@@ -1,1 +1,4 @@
 //! The daemon as a library.
+
+pub mod context;
+pub mod message;
