@@ -1,0 +1,159 @@
+//! The whole answer: which agents a session of this project can name. The parts do the work; only their order is here.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use queue::Agent;
+
+use crate::builtin;
+use crate::definition::Parsed;
+use crate::merge::{Candidate, Holdings, Merge};
+use crate::note::{Note, Reason};
+use crate::overlay::{Launch, Overlay};
+use crate::places::Places;
+use crate::read::{self, MAX_PROFILE};
+use crate::root;
+use crate::settings::Settings;
+use crate::sources::{self, Place, Source};
+use crate::walk::{self, Found};
+
+/// The most profiles that count, in the order of precedence, project first (D27).
+pub const MAX_PROFILES: usize = 256;
+
+/// The most Markdown files that are read to find them.
+const MAX_FILES: usize = 1024;
+
+/// The agents of a project and what was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    /// The agents that can be launched, highest precedence first, builtins last. No two have the same full name.
+    pub agents: Vec<Agent>,
+    /// What does not count and why, in the order in which it was found.
+    pub notes: Vec<Note>,
+}
+
+/// Loads the profiles of a project from disk.
+///
+/// It never fails: what cannot be read does not count and is noted. A settings file that pi-subagents cannot use leaves
+/// no agent at all, because then nothing can be launched (D56).
+#[must_use]
+pub fn load(places: &Places) -> Loaded {
+    let mut notes = Vec::new();
+    let agents = agents(places, &mut notes).unwrap_or_else(|note| {
+        notes.push(note);
+        Vec::new()
+    });
+    Loaded { agents, notes }
+}
+
+fn agents(places: &Places, notes: &mut Vec<Note>) -> Result<Vec<Agent>, Note> {
+    let project_root = root::project_root(&places.root)?;
+    let overlay = overlay(places, project_root.as_deref().map(root::settings_file), notes)?;
+    let mut census = Census::default();
+    let mut merge = Merge::default();
+    for place in sources::places(places, project_root.as_deref(), &overlay, notes) {
+        merge.place(census.read_place(&place, notes));
+    }
+    let mut agents = Vec::new();
+    let mut paths = Vec::new();
+    for Candidate { source, path, mut definition } in merge.finish(builtin::definitions()) {
+        let launch = match source {
+            Source::Builtin => overlay.apply_to_builtin(&mut definition),
+            Source::Project | Source::User | Source::Package => overlay.apply(&mut definition),
+        };
+        let path = path.unwrap_or_else(|| places.agent_dir.clone());
+        match launch {
+            Launch::Possible => {
+                agents.push(definition.into_agent(overlay.ceiling()));
+                paths.push(path);
+            }
+            Launch::Disabled => notes.push(Note::new(path, Reason::Disabled { name: definition.full_name() })),
+            Launch::DisabledInBulk => {}
+        }
+    }
+    note_ambiguous(&agents, &paths, notes);
+    Ok(agents)
+}
+
+fn overlay(places: &Places, project: Option<PathBuf>, notes: &mut Vec<Note>) -> Result<Overlay, Note> {
+    let mut read = |path: PathBuf| {
+        let settings = Settings::read(&path)?;
+        if settings.by_provider {
+            notes.push(Note::new(path, Reason::ProviderOverrides));
+        }
+        Ok(settings)
+    };
+    let user = read(places.agent_dir.join("settings.json"))?;
+    Ok(Overlay { user, project: project.map(read).transpose()?.unwrap_or_default() })
+}
+
+/// Counts what was read, over all places.
+#[derive(Default)]
+struct Census {
+    files: usize,
+    profiles: usize,
+}
+
+impl Census {
+    fn read_place(&mut self, place: &Place, notes: &mut Vec<Note>) -> Holdings {
+        let mut holdings = Holdings::default();
+        for found in walk::files(&place.folder, &place.bounds, notes) {
+            if self.files >= MAX_FILES {
+                notes.push(Note::new(found.path, Reason::Cut { what: "Markdown files", limit: MAX_FILES }));
+                break;
+            }
+            self.files += 1;
+            if let Err(note) = self.read_file(place.source, &found, &mut holdings, notes) {
+                notes.push(note);
+            }
+        }
+        holdings
+    }
+
+    fn read_file(
+        &mut self,
+        source: Source,
+        found: &Found,
+        holdings: &mut Holdings,
+        notes: &mut Vec<Note>,
+    ) -> Result<(), Note> {
+        let text = read::read(&found.real, MAX_PROFILE)?;
+        let parsed = Parsed::from_text(&text.text);
+        let is_document = parsed == Parsed::Document && !(text.cut && text.text.starts_with("---"));
+        if is_document {
+            return Ok(());
+        }
+        if self.profiles >= MAX_PROFILES {
+            return Err(Note::new(&found.path, Reason::PastLimit));
+        }
+        self.profiles += 1;
+        if !text.cut {
+            holdings.add(source, &found.path, parsed, notes);
+            return Ok(());
+        }
+        match parsed {
+            Parsed::Valid(definition) => holdings.refuse(definition.full_name()),
+            Parsed::Invalid { name, .. } => holdings.refuse(name),
+            Parsed::Document | Parsed::Skipped(_) => {}
+        }
+        Err(Note::new(&found.path, Reason::TooLarge))
+    }
+}
+
+/// Notes each text that fits several agents: as a full or local name, else as an alias.
+fn note_ambiguous(agents: &[Agent], paths: &[PathBuf], notes: &mut Vec<Note>) {
+    let full_names: Vec<_> = agents.iter().map(Agent::full_name).collect();
+    let names = |index: usize, text: &str| full_names[index] == text || agents[index].name == text;
+    let texts = agents.iter().flat_map(|agent| std::iter::once(&agent.name).chain(&agent.aliases));
+    for text in texts.collect::<BTreeSet<_>>() {
+        let named: Vec<_> = (0..agents.len()).filter(|&index| names(index, text)).collect();
+        let fits = match named.is_empty() {
+            true => (0..agents.len()).filter(|&index| agents[index].aliases.contains(text)).collect(),
+            false => named,
+        };
+        if let [first, _, ..] = fits[..] {
+            let agents = fits.iter().map(|&index| full_names[index].clone()).collect();
+            notes.push(Note::new(&paths[first], Reason::Ambiguous { text: text.clone(), agents }));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Finds the files of one place as pi-subagents does: recursive, links followed, loops cut. Never read a profile here.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::note::{Note, Reason};
+use crate::root::is_project_root;
+
+/// The most directory entries of one place that are looked at.
+pub(crate) const MAX_ENTRIES: usize = 4096;
+
+/// The most levels below a place.
+pub(crate) const MAX_DEPTH: usize = 16;
+
+/// Names of folders that are never searched.
+const PRUNED: [&str; 4] = [".git", "node_modules", ".pi", "sync-backups"];
+
+/// The folders that links may lead into; real paths.
+#[derive(Debug, Clone)]
+pub(crate) struct Bounds(Vec<PathBuf>);
+
+impl Bounds {
+    /// A place and the home; one that does not exist admits nothing.
+    pub(crate) fn new<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Self {
+        Self(folders.into_iter().filter_map(|folder| folder.canonicalize().ok()).collect())
+    }
+
+    /// The real path of something that exists, if it stays inside.
+    pub(crate) fn admit(&self, path: &Path) -> Result<PathBuf, Note> {
+        let real = path.canonicalize().map_err(|error| Note::unreadable(path, "follow it", &error))?;
+        if self.0.iter().any(|folder| real.starts_with(folder)) {
+            Ok(real)
+        } else {
+            Err(Note::new(path, Reason::OutsidePlace))
+        }
+    }
+}
+
+/// A file that may be a profile.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// As it is named in the place.
+    pub(crate) path: PathBuf,
+    /// What to open: the same file without a link at the end.
+    pub(crate) real: PathBuf,
+}
+
+/// The Markdown files below `folder`, sorted by path bytes (D27). A folder that does not exist has none.
+pub(crate) fn files(folder: &Path, bounds: &Bounds, notes: &mut Vec<Note>) -> Vec<Found> {
+    match fs::metadata(folder) {
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}
+        Err(error) => notes.push(Note::unreadable(folder, "look at it", &error)),
+        Ok(meta) if !meta.is_dir() => notes.push(Note::new(folder, Reason::NotAFolder)),
+        Ok(_) => {
+            let mut walk = Walk { folder, bounds, notes, seen: BTreeSet::new(), entries: 0, found: Vec::new() };
+            match walk.bounds.admit(folder) {
+                Ok(_) => walk.visit(folder, 0),
+                Err(note) => walk.notes.push(note),
+            }
+            let mut found = walk.found;
+            found.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+struct Walk<'a> {
+    folder: &'a Path,
+    bounds: &'a Bounds,
+    notes: &'a mut Vec<Note>,
+    /// Device and inode of the folders that were searched.
+    seen: BTreeSet<(u64, u64)>,
+    entries: usize,
+    found: Vec<Found>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, dir: &Path, depth: usize) {
+        match fs::metadata(dir) {
+            Ok(meta) if self.seen.insert((meta.dev(), meta.ino())) => {}
+            Ok(_) => return,
+            Err(error) => return self.notes.push(Note::unreadable(dir, "look at it", &error)),
+        }
+        if depth > MAX_DEPTH {
+            return self.notes.push(Note::new(dir, Reason::Cut { what: "levels", limit: MAX_DEPTH }));
+        }
+        for entry in self.list(dir) {
+            self.enter(&entry.path(), &entry, depth);
+        }
+    }
+
+    /// The entries of a folder by name, as far as the budget of the place reaches.
+    fn list(&mut self, dir: &Path) -> Vec<fs::DirEntry> {
+        let mut entries = Vec::new();
+        let read = match fs::read_dir(dir) {
+            Ok(read) => read,
+            Err(error) => {
+                self.notes.push(Note::unreadable(dir, "list it", &error));
+                return entries;
+            }
+        };
+        for entry in read {
+            if self.entries >= MAX_ENTRIES {
+                self.notes.push(Note::new(dir, Reason::Cut { what: "entries", limit: MAX_ENTRIES }));
+                break;
+            }
+            self.entries += 1;
+            match entry {
+                Ok(entry) => entries.push(entry),
+                Err(error) => self.notes.push(Note::unreadable(dir, "list it", &error)),
+            }
+        }
+        entries.sort_by_key(fs::DirEntry::file_name);
+        entries
+    }
+
+    fn enter(&mut self, path: &Path, entry: &fs::DirEntry, depth: usize) {
+        let Ok(kind) = entry.file_type() else { return };
+        let name = entry.file_name();
+        let is_profile_name = is_profile_name(&name);
+        let is_dir = kind.is_dir() || (kind.is_symlink() && path.is_dir());
+        if !is_dir && !(is_profile_name && (kind.is_file() || kind.is_symlink())) {
+            return;
+        }
+        let Some(name) = name.to_str() else {
+            return self.notes.push(Note::new(path, Reason::NotUtf8));
+        };
+        if is_dir && is_pruned(path, name) || !is_dir && self.is_skill(path) {
+            return;
+        }
+        let real = match kind.is_symlink() {
+            true => self.bounds.admit(path),
+            false => Ok(path.to_path_buf()),
+        };
+        match real {
+            Ok(_) if is_dir => self.visit(path, depth + 1),
+            Ok(real) => self.found.push(Found { path: path.to_path_buf(), real }),
+            Err(note) => self.notes.push(note),
+        }
+    }
+
+    /// Below `.agents/skills`, in any letter case.
+    fn is_skill(&self, path: &Path) -> bool {
+        let base = self.folder.file_name().into_iter().filter(|name| name.eq_ignore_ascii_case(".agents"));
+        let below = path.strip_prefix(self.folder).unwrap_or(path).iter();
+        let parts: Vec<_> = base.chain(below).collect();
+        parts.windows(2).any(|pair| pair[0].eq_ignore_ascii_case(".agents") && pair[1].eq_ignore_ascii_case("skills"))
+    }
+}
+
+fn is_profile_name(name: &std::ffi::OsStr) -> bool {
+    let bytes = name.as_encoded_bytes();
+    bytes.ends_with(b".md") && !bytes.ends_with(b".chain.md")
+}
+
+fn is_pruned(dir: &Path, name: &str) -> bool {
+    PRUNED.contains(&name) || dir.join(".git").exists() || is_project_root(dir)
+}
