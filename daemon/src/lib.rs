@@ -1,4 +1,5 @@
 //! The daemon as a library.
 
 pub mod context;
+pub mod git;
 pub mod message;

@@ -59,12 +59,11 @@ fn delegate(handoff: &Handoff<'_>) -> String {
          `acceptanceRole: {role}`. "
     );
     names(&mut step, "Agents here that qualify", role, &handoff.candidates.workers);
-    let _infallible = write!(
-        step,
-        " Into `task` write the instruction, the working directory {} (also as `cwd`, unless it is the project's root), \
-         the scope, every acceptance criterion, and what it needs of the context files. ",
-        code(handoff.working_dir)
-    );
+    step.push_str(" Into `task` write the instruction, ");
+    if handoff.working_dir != "." {
+        let _infallible = write!(step, "the working directory {} (set it as `cwd`, too), ", code(handoff.working_dir));
+    }
+    step.push_str("the scope, every acceptance criterion, and what it needs of the context files. ");
     step.push_str(match handoff.worker_role {
         AcceptanceRole::Writer => "Tell it to change nothing outside the scope.",
         AcceptanceRole::ReadOnly => "Tell it to change no file at all.",

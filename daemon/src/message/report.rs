@@ -145,7 +145,7 @@ fn refusals(out: &mut String, handoff: &Handoff<'_>) {
          - if the planner has changed the task meanwhile.\n\n\
          A refusal lists every fault with its field; the task stays yours, so mend the report and send it again. Stop and \
          tell the person when the answer is `queue_changed`, `cancelled`, `dispatch_ended` or `no_such_dispatch`: the task \
-         is then no longer yours. On `cannot_write` send the same report again after a while, on `report_too_large` a \
-         shorter one.\n",
+         is then no longer yours. On `cannot_write` and `queue_unreadable` send the same report again after a while, on \
+         `report_too_large` a shorter one.\n",
     );
 }
