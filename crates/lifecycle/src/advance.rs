@@ -1,0 +1,377 @@
+//! One step: take in the event, let what is due expire, then ask for the next file job.
+
+use crate::effect::{Claim, Effect, Fact, Job, Keep, Refusal, Reply};
+use crate::event::{Event, Stopped};
+use crate::sessions::Identity;
+use crate::settings::{REPEAT_WINDOW, UNREADABLE_GRACE};
+use crate::state::{Admin, Claiming, Delivery, Halt, JobKind, Lock, Out, Project, Rejecting, Stopping, Task, Waiting};
+use crate::status::Reason;
+use crate::time::{Awake, Moment, Wall};
+use crate::view::{Content, Pending};
+use crate::{Body, Conn, Req};
+
+impl Project {
+    /// Takes in `event` at `now`; returns what to do, in order, and when to call again with [`Event::Tick`].
+    pub fn step(&mut self, event: Event, now: Moment) -> (Vec<Effect>, Option<Awake>) {
+        let mut out = Out { now, effects: Vec::new() };
+        self.take_in(event, &mut out);
+        self.expire(&mut out);
+        self.place_arrivals(&mut out);
+        self.fill_place(&mut out);
+        self.deliver(&mut out);
+        if self.busy_job.is_none()
+            && let Some((job, kind)) = self.next_job(&mut out)
+        {
+            self.busy_job = Some(kind);
+            out.push(Effect::Job(job));
+        }
+        self.show(&mut out);
+        let deadline = self.deadline(now);
+        (out.effects, deadline)
+    }
+
+    fn take_in(&mut self, event: Event, out: &mut Out) {
+        match event {
+            Event::Touched => self.touched(out),
+            Event::Tick => {}
+            Event::Woke => self.woke(out),
+            Event::Done(done) => self.done(*done, out),
+            Event::Attach(attach) => self.attach(*attach, out),
+            Event::Activity { conn, idle } => self.activity(conn, idle, out),
+            Event::Run { conn, dispatch, run } => self.run_seen(conn, dispatch, *run, out),
+            Event::TurnSettled { conn, dispatch, aborted } => self.turn_settled(conn, dispatch, aborted, out),
+            Event::Leaving { conn, reason } => self.leaving(conn, reason, out),
+            Event::Ping { conn } => self.sign_of_life(conn, None, out),
+            Event::Closed { conn, unsent } => {
+                if let Some(dispatch) = unsent {
+                    self.not_delivered(dispatch, None, out);
+                }
+                self.closed(conn, out);
+            }
+            Event::ProcessGone(process) => self.process_gone(process, out),
+            Event::ProcessStopped { process, stopped } => self.process_stopped(process, stopped == Stopped::Yes),
+            Event::RunsGone(ids) => self.runs_gone(&ids),
+            Event::Answered { conn, dispatch, answer } => self.answered(conn, dispatch, answer, out),
+            Event::RemindAnswered { conn, dispatch } => self.remind_answered(conn, dispatch),
+            Event::CancelAnswered { conn, dispatch, aborted } => self.cancel_answered(conn, dispatch, aborted, out),
+            Event::Report { conn, req, dispatch, body } => self.report(conn, Waiting { req, dispatch, body }, out),
+            Event::Control { req, command } if self.stopping != Stopping::No => {
+                Self::refuse_stopping(req, &command, out);
+            }
+            Event::Control { req, command } => self.control(req, command, out),
+            Event::Configure(settings) => self.settings = settings,
+            Event::Shutdown if self.stopping == Stopping::No => self.stopping = Stopping::Asked,
+            Event::Shutdown => {}
+        }
+    }
+
+    fn refuse_stopping(req: Req, command: &crate::Command, out: &mut Out) {
+        out.push(Effect::Reply { req, reply: Reply::Refused(Refusal::ShuttingDown) });
+        if let crate::Command::Submit { body, .. } = command {
+            out.push(Effect::Drop(*body));
+        }
+    }
+
+    fn touched(&mut self, out: &Out) {
+        self.stale = true;
+        self.retry_now(out);
+    }
+
+    /// Whatever waits for another try is tried now.
+    pub(crate) fn retry_now(&mut self, out: &Out) {
+        let now = out.now.awake;
+        match &mut self.lock {
+            Lock::None { retry } | Lock::Blocked { retry, .. } | Lock::Missing { retry } | Lock::Lost { retry, .. } => {
+                *retry = now;
+            }
+            Lock::Ours { .. } => {}
+        }
+        if let Some(block) = &mut self.block {
+            block.retry = now;
+        }
+    }
+
+    fn report(&mut self, conn: Conn, waiting: Waiting, out: &mut Out) {
+        self.sign_of_life(conn, Some(waiting.dispatch), out);
+        match self.refuse_report(conn, waiting.dispatch) {
+            None => self.reports.push_back(waiting),
+            Some(refusal) => Self::refuse(waiting.req, waiting.body, refusal, out),
+        }
+    }
+
+    fn refuse(req: Req, body: Body, refusal: Refusal, out: &mut Out) {
+        out.push(Effect::Reply { req, reply: Reply::Refused(refusal) });
+        out.push(Effect::Drop(body));
+    }
+
+    /// Who may report what (wire protocol, `task.report`).
+    fn refuse_report(&self, conn: Conn, dispatch: queue::DispatchId) -> Option<Refusal> {
+        if self.stopping != Stopping::No {
+            return Some(Refusal::ShuttingDown);
+        }
+        let Some(run) = self.run().filter(|run| run.dispatch == dispatch) else {
+            return Some(Refusal::NotRunning(dispatch));
+        };
+        if self.sessions.owner_conn() != Some(conn)
+            || self.sessions.owner.as_ref().is_none_or(|owner| owner.who != run.owner)
+        {
+            return Some(Refusal::NotOwner);
+        }
+        if run.cancelling.is_some() {
+            return Some(Refusal::Cancelled);
+        }
+        if self.halt == Some(Halt::Replaced) {
+            return Some(Refusal::QueueChanged);
+        }
+        (!self.is_ours()).then_some(Refusal::Blocked)
+    }
+
+    fn expire(&mut self, out: &mut Out) {
+        if self.stopping != Stopping::No {
+            return; // bound tasks are left to the next daemon
+        }
+        if self.halt != Some(Halt::Replaced) {
+            self.expire_run(out);
+        }
+        if let Some(unsteady) = &self.unreadable
+            && !unsteady.confirmed
+            && out.now.awake >= unsteady.since.plus(UNREADABLE_GRACE)
+        {
+            self.stale = true;
+        }
+    }
+
+    /// The next file job, the most urgent first.
+    fn next_job(&mut self, out: &mut Out) -> Option<(Job, JobKind)> {
+        let now = out.now.awake;
+        if self.stopping != Stopping::No {
+            return self.stopping_job();
+        }
+        if !self.is_ours() {
+            return self.job_without_lock(now, out);
+        }
+        if std::mem::take(&mut self.stale) {
+            return Some((Job::Read, JobKind::Read));
+        }
+        let blocked = self.block.as_ref().is_some_and(|block| now < block.retry);
+        if let Some(job) = self.urgent_job(blocked, out) {
+            return Some(job);
+        }
+        if self.halt.is_some() {
+            return self.request_job(out).or_else(|| self.leave_job());
+        }
+        if let Some(job) = self.request_job(out).or_else(|| self.leave_job()) {
+            return Some(job);
+        }
+        if blocked || self.admin != Admin::Active {
+            return self.rejecting_job();
+        }
+        self.rejecting_job().or_else(|| self.pending_job(out))
+    }
+
+    fn job_without_lock(&mut self, now: Awake, out: &mut Out) -> Option<(Job, JobKind)> {
+        if let Some(job) = self.request_job(out) {
+            return Some(job);
+        }
+        if self.admin == Admin::Disabled
+            || (self.admin == Admin::Leaving && self.run().is_none() && self.view.is_none())
+        {
+            return self.gone_unowned(out);
+        }
+        let retry = match &self.lock {
+            Lock::None { retry } | Lock::Blocked { retry, .. } | Lock::Missing { retry } | Lock::Lost { retry, .. } => {
+                *retry
+            }
+            Lock::Ours { .. } => return None,
+        };
+        (now >= retry).then_some((Job::Acquire, JobKind::Acquire))
+    }
+
+    /// Leaving a project whose lock we do not have needs no work.
+    fn gone_unowned(&mut self, out: &mut Out) -> Option<(Job, JobKind)> {
+        if self.admin == Admin::Leaving {
+            self.admin = Admin::Disabled;
+            out.push(Effect::Gone);
+        }
+        None
+    }
+
+    /// What comes before anything else happens in the project: replay, ends that are owed, binding, reports.
+    fn urgent_job(&mut self, blocked: bool, out: &mut Out) -> Option<(Job, JobKind)> {
+        if self.replay {
+            let running = match self.view.as_deref().map(|view| &view.content) {
+                Some(Content::Running { by, .. }) => *by,
+                _ => self.run().map(|run| run.dispatch),
+            };
+            return Some((Job::ReplayLog { running }, JobKind::ReplayLog));
+        }
+        if let Task::Ending(ending) = &self.task {
+            let by_report = ending.report.is_some();
+            let stuck = self.halt == Some(Halt::Replaced) && matches!(ending.stage, crate::state::Stage::Write);
+            return if (blocked && !by_report) || stuck { None } else { self.ending_job() };
+        }
+        let wanted = self.wanted_binding();
+        if !blocked && !matches!(&self.lock, Lock::Ours { bound } if *bound == wanted) {
+            return Some((Job::Bind(wanted.clone()), JobKind::Bind(wanted)));
+        }
+        if self.sessions.owner.as_ref().is_some_and(|owner| !owner.announced) && self.is_bound() {
+            self.bound(out);
+            self.deliver(out);
+        }
+        self.report_job(out).or_else(|| self.settle_job())
+    }
+
+    fn report_job(&mut self, out: &mut Out) -> Option<(Job, JobKind)> {
+        loop {
+            let waiting = self.reports.front()?;
+            let (req, dispatch, body) = (waiting.req, waiting.dispatch, waiting.body);
+            match &self.task {
+                Task::Running(run) if run.dispatch == dispatch && run.cancelling.is_none() => {
+                    let job = Job::CheckReport { body, hash: run.hash, runs: run.runs.clone() };
+                    return Some((job, JobKind::CheckReport(req, body)));
+                }
+                task => {
+                    let cancelled = matches!(task, Task::Running(run) if run.dispatch == dispatch);
+                    let refusal = if cancelled { Refusal::Cancelled } else { Refusal::NotRunning(dispatch) };
+                    self.reports.pop_front();
+                    Self::refuse(req, body, refusal, out);
+                }
+            }
+        }
+    }
+
+    fn settle_job(&self) -> Option<(Job, JobKind)> {
+        match &self.task {
+            Task::Running(run) if run.displaced && run.delivery == Delivery::Accepted => {
+                Some((Job::Settle, JobKind::Settle))
+            }
+            _ => None,
+        }
+    }
+
+    fn leave_job(&self) -> Option<(Job, JobKind)> {
+        let idle = matches!(self.task, Task::None) && self.view.is_some();
+        (self.admin == Admin::Leaving && idle).then_some((Job::Release(Keep::Remove), JobKind::Release))
+    }
+
+    fn stopping_job(&mut self) -> Option<(Job, JobKind)> {
+        if let Task::Ending(ending) = &self.task
+            && (ending.stage != crate::state::Stage::OpenLog || ending.report.is_some())
+            && self.is_ours()
+            && self.block.is_none()
+        {
+            return self.ending_job();
+        }
+        if self.stopping == Stopping::Released {
+            return None;
+        }
+        self.stopping = Stopping::Released;
+        let keep = if self.run().is_some() { Keep::File } else { Keep::Remove };
+        Some((Job::Release(keep), JobKind::Release))
+    }
+
+    fn rejecting_job(&self) -> Option<(Job, JobKind)> {
+        match &self.task {
+            Task::Rejecting(rejecting) => {
+                let (hash, text) = (rejecting.hash, rejecting.text.clone());
+                Some((Job::Reject { hash, text }, JobKind::Reject))
+            }
+            _ => None,
+        }
+    }
+
+    /// A PENDING is rejected or, when everything allows it, claimed.
+    fn pending_job(&mut self, out: &mut Out) -> Option<(Job, JobKind)> {
+        let view = self.view.as_deref()?;
+        let (Content::Pending(pending), Some(hash)) = (&view.content, view.hash) else { return None };
+        if !matches!(self.task, Task::None) || pending.full {
+            return None;
+        }
+        if let Some(text) = &pending.rejection {
+            let (task, text) = (pending.task.clone(), text.clone());
+            self.task = Task::Rejecting(Box::new(Rejecting { hash, task, text, cancel: None }));
+            return self.rejecting_job();
+        }
+        let owner = self.may_dispatch(pending, out.now.wall)?;
+        let dispatch = queue::DispatchId::from_random(out.now.entropy);
+        let (task, again) = (pending.task.clone(), !pending.dispatched_before.is_empty());
+        let (process, started) = (owner.process, out.now.wall);
+        self.task = Task::Claiming(Box::new(Claiming { dispatch, task, again, started, owner }));
+        Some((Job::Claim(Claim { dispatch, hash, started, process }), JobKind::Claim))
+    }
+
+    /// Every rule of "only to an idle session, at most once, and not against a person's wish" in one place.
+    fn may_dispatch(&self, pending: &Pending, wall: Wall) -> Option<Identity> {
+        let free = !self.paused && self.lingering.is_none() && self.admin == Admin::Active && self.is_bound();
+        if !free || self.hold_of(pending, wall).is_some() {
+            return None;
+        }
+        self.sessions.owner.as_ref().filter(|owner| owner.free()).map(|owner| owner.who.clone())
+    }
+
+    /// The rule that holds the PENDING in the file (D65).
+    pub(crate) fn held(&self, wall: Wall) -> Option<Reason> {
+        match self.view.as_deref().map(|view| &view.content) {
+            Some(Content::Pending(pending)) if pending.rejection.is_none() => self.hold_of(pending, wall),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn held_any(&self) -> bool {
+        matches!(self.shown.state, crate::status::State::Held)
+    }
+
+    fn hold_of(&self, pending: &Pending, wall: Wall) -> Option<Reason> {
+        if self.lifted.is_some() && self.lifted == self.view_hash() {
+            return None;
+        }
+        if pending.tracked {
+            return Some(Reason::TrackedByGit);
+        }
+        (repeats_until(pending)? > wall).then_some(Reason::Repeating)
+    }
+
+    /// When [`Event::Tick`] is due.
+    fn deadline(&self, now: Moment) -> Option<Awake> {
+        if self.stopping != Stopping::No {
+            return None;
+        }
+        let lock = match &self.lock {
+            Lock::None { retry } | Lock::Blocked { retry, .. } | Lock::Missing { retry } | Lock::Lost { retry, .. } => {
+                (self.admin != Admin::Disabled).then_some(*retry)
+            }
+            Lock::Ours { .. } => None,
+        };
+        let run = match &self.task {
+            Task::Running(run) if self.halt != Some(Halt::Replaced) => run.deadline(),
+            _ => None,
+        };
+        let unsteady = self.unreadable.as_ref().filter(|unsteady| !unsteady.confirmed);
+        let candidates = [
+            lock.filter(|_| self.busy_job.is_none()),
+            run,
+            unsteady.map(|unsteady| unsteady.since.plus(UNREADABLE_GRACE)),
+            self.block.as_ref().map(|block| block.retry).filter(|_| self.busy_job.is_none()),
+            self.sessions.kept.map(|(_, until)| until),
+            self.repeat_deadline(now),
+        ];
+        candidates.into_iter().flatten().filter(|at| *at > now.awake).min()
+    }
+
+    fn repeat_deadline(&self, now: Moment) -> Option<Awake> {
+        let Some(Content::Pending(pending)) = self.view.as_deref().map(|view| &view.content) else { return None };
+        let wait = repeats_until(pending)?.0.saturating_sub(now.wall.0);
+        u64::try_from(wait).ok().filter(|ms| *ms > 0).map(|ms| now.awake.plus(ms))
+    }
+
+    fn show(&mut self, out: &mut Out) {
+        if self.refresh_shown(out.now.wall) {
+            out.push(Effect::Record(Fact::State));
+        }
+    }
+}
+
+/// The third dispatch within ten minutes is held until then (D65).
+fn repeats_until(pending: &Pending) -> Option<Wall> {
+    pending.dispatched_before.get(1).map(|second| Wall(second.0.saturating_add(REPEAT_WINDOW)))
+}

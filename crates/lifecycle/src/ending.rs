@@ -1,0 +1,318 @@
+//! Ending a task: log opened, end written, line appended, displaced file settled, everyone told (D63, D67, D70).
+
+use queue::DispatchId;
+
+use crate::effect::{Effect, EndWrite, Fact, Job, Level, LogResult, Outcome, Refusal, Reply, SessionReach};
+use crate::event::{Failure, WriteResult};
+use crate::state::{Ended, Ending, JobKind, Lingering, Out, Project, Running, Stage, Task, Waiting};
+use crate::status::Reason;
+use crate::view::{Facts, RawHash, TaskMeta};
+
+impl Project {
+    /// ERROR by us, with this text.
+    pub(crate) fn end_by_us(&mut self, text: String, out: &mut Out) {
+        self.end(Outcome::Ours(text), None, SessionReach::NotReached, out);
+    }
+
+    pub(crate) fn finish_cancel(&mut self, aborted: bool, out: &mut Out) {
+        let Task::Running(run) = &mut self.task else { return };
+        let Some(cancel) = run.cancelling.take() else { return };
+        let reach = if aborted { SessionReach::Aborted } else { SessionReach::NotReached };
+        self.end(Outcome::Ours(format!("Cancelled: {}", cancel.reason)), None, reach, out);
+        if let Task::Ending(ending) = &mut self.task {
+            ending.cancels = cancel.requests;
+        }
+    }
+
+    /// A report passed every check.
+    pub(crate) fn end_by_report(&mut self, report: &Waiting, complete: bool, out: &mut Out) {
+        let outcome = Outcome::Report { body: report.body, complete, demoted: None };
+        self.end(outcome, Some(report.req), SessionReach::FinishedFirst, out);
+    }
+
+    fn end(&mut self, outcome: Outcome, report: Option<crate::Req>, reach: SessionReach, out: &Out) {
+        match std::mem::replace(&mut self.task, Task::None) {
+            Task::Running(mut run) => {
+                let cancels = run.cancelling.take().map(|cancel| cancel.requests).unwrap_or_default();
+                self.task = Task::Ending(Box::new(Ending {
+                    task: run.task.clone(),
+                    dispatch: Some(run.dispatch),
+                    started: Some(run.started),
+                    runs: run.runs.clone(),
+                    hash: run.hash,
+                    run: Some(run),
+                    outcome,
+                    stage: Stage::OpenLog,
+                    log: Ok(()),
+                    completed: out.now.wall,
+                    report,
+                    cancels,
+                    reach,
+                }));
+            }
+            other => self.task = other,
+        }
+    }
+
+    pub(crate) fn end_orphan(
+        &mut self,
+        task: TaskMeta,
+        hash: RawHash,
+        dispatch: Option<DispatchId>,
+        facts: Facts,
+        text: String,
+        out: &Out,
+    ) {
+        self.task = Task::Ending(Box::new(Ending {
+            run: None,
+            task,
+            dispatch,
+            started: facts.started,
+            runs: facts.runs,
+            hash,
+            outcome: Outcome::Ours(text),
+            stage: Stage::OpenLog,
+            log: Ok(()),
+            completed: out.now.wall,
+            report: None,
+            cancels: Vec::new(),
+            reach: SessionReach::NotReached,
+        }));
+    }
+
+    /// The next job of an end that is being written.
+    pub(crate) fn ending_job(&self) -> Option<(Job, JobKind)> {
+        let Task::Ending(ending) = &self.task else { return None };
+        Some(match ending.stage {
+            Stage::OpenLog => (Job::OpenLog, JobKind::OpenLog),
+            Stage::Write | Stage::Demote => (Job::WriteEnd(Box::new(ending.write())), JobKind::WriteEnd),
+            Stage::Append => (Job::AppendLog, JobKind::AppendLog),
+            Stage::Settle => (Job::Settle, JobKind::Settle),
+        })
+    }
+
+    pub(crate) fn log_opened(&mut self, result: Result<(), String>) {
+        let Task::Ending(ending) = &mut self.task else { return };
+        ending.stage = Stage::Write;
+        if let Err(why) = result {
+            ending.log_failed(why);
+        }
+    }
+
+    pub(crate) fn end_written(&mut self, result: WriteResult, out: &mut Out) {
+        match result {
+            Ok(hash) => self.end_is_durable(hash, out),
+            Err(failure) => self.end_failed(failure, out),
+        }
+    }
+
+    fn end_is_durable(&mut self, hash: RawHash, out: &mut Out) {
+        self.block = None;
+        let Task::Ending(ending) = &mut self.task else { return };
+        let append = ending.stage == Stage::Write && ending.log.is_ok() && ending.dispatch.is_some();
+        let complete = ending.is_complete();
+        ending.hash = hash;
+        let (by, task_id) = (ending.dispatch, ending.task.task_id.clone());
+        let settle = ending.run.as_ref().is_some_and(|run| run.displaced);
+        ending.stage = if append { Stage::Append } else { Stage::Settle };
+        self.see_settled(hash, by, complete, task_id);
+        if !append && !settle {
+            self.end_finished(out);
+        }
+    }
+
+    /// What cannot be written: a report goes back to its session, an ERROR of ours is owed (D70).
+    fn end_failed(&mut self, failure: Failure, out: &mut Out) {
+        let Task::Ending(ending) = &mut self.task else { return };
+        if ending.stage == Stage::Demote {
+            self.demotion_failed(failure, out);
+            return;
+        }
+        let from_report = ending.report.is_some();
+        match failure {
+            Failure::Changed => {
+                self.stale = true;
+                if from_report {
+                    self.back_to_running(None, out);
+                }
+            }
+            Failure::TooLarge { limit, size } if from_report => {
+                self.back_to_running(Some(Refusal::ReportTooLarge { limit, size }), out);
+            }
+            Failure::TooLarge { limit, size } => {
+                let words = format!("the ERROR of this task needs {size} bytes; {limit} are allowed");
+                self.set_block(Reason::QueueFull, words, out);
+            }
+            Failure::CannotWrite(words) | Failure::ForeignOwner(words) => {
+                self.set_block(Reason::CannotWrite, words.clone(), out);
+                if from_report {
+                    self.back_to_running(Some(Refusal::CannotWrite(words)), out);
+                }
+            }
+            Failure::Moved | Failure::LockLost | Failure::Missing => {
+                if from_report {
+                    self.back_to_running(Some(Refusal::Blocked), out);
+                }
+                self.lose_lock(&failure, out);
+            }
+        }
+    }
+
+    /// COMPLETE stands, the log does not have it: ERROR is owed while the file still holds this task (D67).
+    fn demotion_failed(&mut self, failure: Failure, out: &mut Out) {
+        match failure {
+            Failure::CannotWrite(words) | Failure::ForeignOwner(words) => {
+                self.set_block(Reason::CannotWrite, words, out);
+            }
+            Failure::Moved | Failure::LockLost | Failure::Missing => self.lose_lock(&failure, out),
+            Failure::Changed | Failure::TooLarge { .. } => {
+                self.stale = true;
+                let text = "The work log did not take the line of a COMPLETE task, and tasks.json has changed since; add it by hand.";
+                self.tell_owner(Level::Error, text.to_owned(), out);
+                self.end_finished(out);
+            }
+        }
+    }
+
+    /// The report was not written: the task goes on, its session may send the same report again.
+    fn back_to_running(&mut self, refusal: Option<Refusal>, out: &mut Out) {
+        let Task::Ending(ending) = std::mem::replace(&mut self.task, Task::None) else { return };
+        let Ending { run, report, outcome, dispatch, cancels, .. } = *ending;
+        let Some(run) = run else { return };
+        self.task = Task::Running(run);
+        if let (Outcome::Report { body, .. }, Some(req), Some(dispatch)) = (outcome, report, dispatch) {
+            match refusal {
+                Some(refusal) => {
+                    out.push(Effect::Reply { req, reply: Reply::Refused(refusal) });
+                    out.push(Effect::Drop(body));
+                }
+                // The bytes changed under the write: read, then check the same report again.
+                None => self.reports.push_front(Waiting { req, dispatch, body }),
+            }
+        }
+        for req in cancels {
+            self.cancel_running(Some(req), "asked for while its report could not be written".into(), out);
+        }
+    }
+
+    pub(crate) fn log_appended(&mut self, result: Result<(), String>, out: &mut Out) {
+        let Task::Ending(ending) = &mut self.task else { return };
+        let complete = ending.is_complete();
+        ending.stage = Stage::Settle;
+        if let Err(why) = result {
+            ending.log_failed(why);
+            if complete {
+                ending.stage = Stage::Demote;
+                return;
+            }
+        }
+        if !ending.run.as_ref().is_some_and(|run| run.displaced) {
+            self.end_finished(out);
+        }
+    }
+
+    /// Everything is written: answer, tell, forget.
+    pub(crate) fn end_finished(&mut self, out: &mut Out) {
+        let Task::Ending(ending) = std::mem::replace(&mut self.task, Task::None) else { return };
+        let ending = *ending;
+        let complete = ending.is_complete();
+        let log = if ending.log.is_ok() { LogResult::Appended } else { LogResult::Failed };
+        if let Err(why) = &ending.log {
+            out.push(Effect::Record(Fact::LogFailed(why.clone())));
+        }
+        self.linger(&ending, complete);
+        let status = if complete { "COMPLETE" } else { "ERROR" };
+        out.push(Effect::Record(Fact::Ended(Box::new(ending.told(complete, log)))));
+        if let Some(req) = ending.report {
+            out.push(Effect::Reply { req, reply: Reply::Reported { complete, log } });
+        }
+        let live_runs = self.live_runs();
+        for req in &ending.cancels {
+            let reply =
+                Reply::Cancelled { was: "RUNNING", now: status, session: ending.reach, live_runs: live_runs.clone() };
+            out.push(Effect::Reply { req: *req, reply });
+        }
+        if let Outcome::Ours(text) = &ending.outcome {
+            let level = if ending.reach == SessionReach::Aborted { Level::Info } else { Level::Error };
+            self.tell_owner(level, format!("{} ended in ERROR: {text}", ending.task.task_id), out);
+        }
+        if let Outcome::Report { body, .. } = ending.outcome {
+            out.push(Effect::Drop(body));
+        }
+        self.release_engaged(ending.run.as_deref());
+        self.answer_stale_reports(ending.dispatch, out);
+    }
+
+    /// A session that never got the task is as idle as it last said.
+    fn release_engaged(&mut self, run: Option<&Running>) {
+        if let (Some(run), Some(owner)) = (run, &mut self.sessions.owner)
+            && run.delivery != crate::state::Delivery::Accepted
+        {
+            owner.engaged = false;
+        }
+    }
+
+    fn linger(&mut self, ending: &Ending, complete: bool) {
+        let Some(dispatch) = ending.dispatch.filter(|_| !complete) else { return };
+        let live: Vec<_> = ending.runs.iter().filter(|run| run.background && run.state.is_live()).cloned().collect();
+        if !live.is_empty() {
+            self.lingering = Some(Box::new(Lingering { task_id: ending.task.task_id.clone(), dispatch, runs: live }));
+        }
+    }
+
+    pub(crate) fn live_runs(&self) -> Vec<String> {
+        self.lingering.iter().flat_map(|lingering| &lingering.runs).map(|run| run.run_id.clone()).collect()
+    }
+
+    fn answer_stale_reports(&mut self, dispatch: Option<DispatchId>, out: &mut Out) {
+        for waiting in std::mem::take(&mut self.reports) {
+            if Some(waiting.dispatch) == dispatch {
+                let reply = Reply::Refused(Refusal::NotRunning(waiting.dispatch));
+                out.push(Effect::Reply { req: waiting.req, reply });
+                out.push(Effect::Drop(waiting.body));
+            } else {
+                self.reports.push_back(waiting);
+            }
+        }
+    }
+}
+
+impl Ending {
+    pub(crate) const fn is_complete(&self) -> bool {
+        matches!(self.outcome, Outcome::Report { complete: true, demoted: None, .. })
+    }
+
+    fn log_failed(&mut self, why: String) {
+        if let Outcome::Report { complete: true, demoted, .. } = &mut self.outcome {
+            *demoted = Some(format!("The work log could not be written: {why}"));
+        }
+        self.log = Err(why);
+    }
+
+    fn write(&self) -> EndWrite {
+        EndWrite {
+            hash: self.hash,
+            dispatch: self.dispatch,
+            outcome: self.outcome.clone(),
+            completed: self.completed,
+            runs: self.runs.clone(),
+        }
+    }
+
+    fn told(&self, complete: bool, log: LogResult) -> Ended {
+        let (error, report) = match &self.outcome {
+            Outcome::Ours(text) => (Some(text.clone()), None),
+            Outcome::Report { body, demoted, .. } => (demoted.clone(), Some(*body)),
+        };
+        Ended {
+            task: self.task.clone(),
+            dispatch: self.dispatch,
+            complete,
+            error,
+            report,
+            started: self.started,
+            completed: self.completed,
+            log,
+        }
+    }
+}

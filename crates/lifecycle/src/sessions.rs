@@ -1,0 +1,282 @@
+//! Who has the owner's place: one process, used by its newest main session; others stand by in order (D20).
+
+use crate::effect::{Binding, Effect, Fact, Outgoing, Reply};
+use crate::event::{Attach, Known};
+use crate::settings::PLACE_KEPT;
+use crate::state::{Lock, Out, Presence, Project, Task};
+use crate::time::{Awake, Wall};
+use crate::{Conn, Process, Req};
+
+/// Who a session is, beyond its connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) session_id: String,
+    pub(crate) process: Process,
+    pub(crate) host: String,
+    pub(crate) file: Option<String>,
+}
+
+/// A connected main session.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) conn: Conn,
+    pub(crate) who: Identity,
+    /// What it last told.
+    pub(crate) idle: bool,
+    /// A dispatch left for it and its turn has not settled since.
+    pub(crate) engaged: bool,
+    /// Its process is stopped (D24).
+    pub(crate) stopped: bool,
+    pub(crate) last_seen: Wall,
+    pub(crate) known: Known,
+    /// The attach that is still to be answered.
+    pub(crate) request: Option<Req>,
+    /// It was told that it is the owner.
+    pub(crate) announced: bool,
+    /// Whether the process that a task was bound to was alive when this session asked.
+    pub(crate) bound_alive: bool,
+}
+
+impl Session {
+    /// Idle as far as a dispatch is concerned (wire protocol, "Idle").
+    pub(crate) const fn free(&self) -> bool {
+        self.idle && !self.engaged && !self.stopped
+    }
+}
+
+/// All sessions of a project.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sessions {
+    pub(crate) owner: Option<Box<Session>>,
+    /// The place is kept for this process until then.
+    pub(crate) kept: Option<(Process, Awake)>,
+    pub(crate) standby: Vec<Session>,
+    /// Attached before it was known whether the project is ours.
+    pub(crate) arriving: Vec<Session>,
+}
+
+impl Sessions {
+    pub(crate) fn by_conn(&mut self, conn: Conn) -> Option<&mut Session> {
+        if self.owner.as_ref().is_some_and(|owner| owner.conn == conn) {
+            return self.owner.as_deref_mut();
+        }
+        self.standby.iter_mut().chain(&mut self.arriving).find(|session| session.conn == conn)
+    }
+
+    pub(crate) fn owner_conn(&self) -> Option<Conn> {
+        self.owner.as_ref().map(|owner| owner.conn)
+    }
+}
+
+impl Project {
+    pub(crate) fn attach(&mut self, attach: Attach, out: &Out) {
+        self.sessions.arriving.push(Session {
+            conn: attach.conn,
+            who: Identity {
+                session_id: attach.session_id,
+                process: attach.process,
+                host: attach.host,
+                file: attach.session_file,
+            },
+            idle: attach.idle,
+            engaged: false,
+            stopped: false,
+            last_seen: out.now.wall,
+            known: attach.known,
+            request: Some(attach.req),
+            announced: false,
+            bound_alive: attach.bound_alive,
+        });
+    }
+
+    /// Gives each arriving session its place, as soon as it is known whether the project is ours.
+    pub(crate) fn place_arrivals(&mut self, out: &mut Out) {
+        let undecided = match &self.lock {
+            Lock::None { .. } => self.admin == crate::state::Admin::Active || self.busy_job.is_some(),
+            Lock::Ours { .. } => {
+                self.view.is_none() || self.recovered.is_some() || matches!(self.task, Task::Claiming(_))
+            }
+            Lock::Blocked { .. } | Lock::Missing { .. } | Lock::Lost { .. } => false,
+        };
+        if undecided {
+            return;
+        }
+        for session in std::mem::take(&mut self.sessions.arriving) {
+            self.place(session, out);
+        }
+    }
+
+    fn place(&mut self, session: Session, out: &mut Out) {
+        if let Some(run) = self.run() {
+            let same = run.owner.session_id == session.who.session_id;
+            let theirs = run.owner.process == session.who.process
+                || !session.bound_alive
+                || matches!(run.presence, Presence::Away { process_alive: false, .. });
+            if same && theirs {
+                self.reattach(session, out);
+            } else {
+                self.stand_by(session, out);
+            }
+            return;
+        }
+        let owner = self.sessions.owner.as_ref();
+        let same_process = owner.is_some_and(|owner| owner.who.process == session.who.process);
+        let free = owner.is_none()
+            && match self.sessions.kept {
+                Some((process, until)) => process == session.who.process || out.now.awake >= until,
+                None => true,
+            };
+        if same_process || free {
+            self.take_place(session, out);
+        } else {
+            self.stand_by(session, out);
+        }
+    }
+
+    /// The session becomes the owner; it is told once the binding is in the lock file.
+    pub(crate) fn take_place(&mut self, session: Session, out: &mut Out) {
+        self.sessions.kept = None;
+        let Some(old) = self.sessions.owner.replace(Box::new(session)) else { return };
+        let same = self.sessions.owner.as_ref().is_some_and(|new| new.who == old.who);
+        if same {
+            out.push(Effect::Close(old.conn));
+        } else {
+            self.step_down(*old, "another session of the same process took the place", out);
+        }
+    }
+
+    /// A former owner stands by.
+    pub(crate) fn step_down(&mut self, mut session: Session, reason: &'static str, out: &mut Out) {
+        if session.request.is_some() {
+            self.stand_by(session, out);
+            return;
+        }
+        if session.announced {
+            session.announced = false;
+            out.push(Effect::Send { conn: session.conn, message: Outgoing::Ownership { owner: false, reason } });
+        }
+        self.sessions.standby.push(session);
+    }
+
+    fn stand_by(&mut self, mut session: Session, out: &mut Out) {
+        if let Some(req) = session.request.take() {
+            let ended = self.asked_about(&session);
+            out.push(Effect::Reply { req, reply: Reply::Attached { owner: false, task: None, ended } });
+            out.push(Effect::Record(Fact::Session { session_id: session.who.session_id.clone(), what: "standby" }));
+        }
+        self.sessions.standby.push(session);
+    }
+
+    fn asked_about(&self, session: &Session) -> Option<queue::DispatchId> {
+        match session.known {
+            Known::Some { dispatch, .. } if self.run().is_none_or(|run| run.dispatch != dispatch) => Some(dispatch),
+            _ => None,
+        }
+    }
+
+    /// Answers and announces after the binding is durable.
+    pub(crate) fn bound(&mut self, out: &mut Out) {
+        let task = match &self.task {
+            Task::Running(run) => Some((run.dispatch, run.task.task_id.clone(), run.started)),
+            _ => None,
+        };
+        let Some(mut owner) = self.sessions.owner.take() else { return };
+        if let Some(req) = owner.request.take() {
+            let ended = self.asked_about(&owner);
+            out.push(Effect::Reply { req, reply: Reply::Attached { owner: true, task, ended } });
+            out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id.clone(), what: "owner" }));
+        } else if !owner.announced {
+            let message = Outgoing::Ownership { owner: true, reason: "the place is free" };
+            out.push(Effect::Send { conn: owner.conn, message });
+            out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id.clone(), what: "owner" }));
+        }
+        owner.announced = true;
+        self.sessions.owner = Some(owner);
+    }
+
+    /// The binding cannot be written now: the owner-to-be is told that it stands by (D20).
+    pub(crate) fn unbound(&mut self, out: &mut Out) {
+        let Some(mut owner) = self.sessions.owner.take() else { return };
+        if let Some(req) = owner.request.take() {
+            let ended = self.asked_about(&owner);
+            out.push(Effect::Reply { req, reply: Reply::Attached { owner: false, task: None, ended } });
+        } else if owner.announced {
+            let message = Outgoing::Ownership { owner: false, reason: "the project's lock is not ours now" };
+            out.push(Effect::Send { conn: owner.conn, message });
+        }
+        owner.announced = false;
+        self.sessions.owner = Some(owner);
+    }
+
+    /// The next in line takes a free place when nothing runs.
+    pub(crate) fn fill_place(&mut self, out: &mut Out) {
+        if let Some((_, until)) = self.sessions.kept
+            && out.now.awake >= until
+        {
+            self.sessions.kept = None;
+        }
+        self.take_up_again(out);
+        let free = self.sessions.owner.is_none() && self.sessions.kept.is_none() && matches!(self.task, Task::None);
+        if free && !self.sessions.standby.is_empty() {
+            let next = self.sessions.standby.remove(0);
+            self.take_place(next, out);
+        }
+    }
+
+    /// A session of the same id that stood by takes the task up when the old process has ended (D20).
+    fn take_up_again(&mut self, out: &mut Out) {
+        let Task::Running(run) = &self.task else { return };
+        if !matches!(run.presence, Presence::Away { process_alive: false, .. }) {
+            return;
+        }
+        let id = run.owner.session_id.clone();
+        if let Some(at) = self.sessions.standby.iter().position(|session| session.who.session_id == id) {
+            let session = self.sessions.standby.remove(at);
+            self.reattach(session, out);
+        }
+    }
+
+    /// A connection is gone; `true` if it was the owner's.
+    pub(crate) fn forget(&mut self, conn: Conn, keep_place: bool, out: &mut Out) -> bool {
+        self.sessions.arriving.retain(|session| session.conn != conn);
+        self.sessions.standby.retain(|session| session.conn != conn);
+        if self.sessions.owner_conn() != Some(conn) {
+            return false;
+        }
+        if let Some(owner) = self.sessions.owner.take() {
+            self.sessions.kept = keep_place.then(|| (owner.who.process, out.now.awake.plus(PLACE_KEPT)));
+            out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id, what: "gone" }));
+        }
+        true
+    }
+
+    /// The binding that the lock file should carry now (D14).
+    pub(crate) fn wanted_binding(&self) -> Option<Binding> {
+        let held = match &self.lock {
+            Lock::Ours { bound } => bound.clone(),
+            _ => None,
+        };
+        match &self.task {
+            Task::Running(run) => Some(Binding {
+                session_id: run.owner.session_id.clone(),
+                process: run.owner.process,
+                since: match run.presence {
+                    Presence::Here(_) => None,
+                    Presence::Away { since, .. } => Some(since),
+                },
+                background: run.background,
+            }),
+            Task::Claiming(_) | Task::Ending(_) => held,
+            Task::None | Task::Rejecting(_) => match &self.sessions.owner {
+                Some(owner) => Some(Binding {
+                    session_id: owner.who.session_id.clone(),
+                    process: owner.who.process,
+                    since: None,
+                    background: false,
+                }),
+                None if self.sessions.kept.is_some() => held,
+                None => None,
+            },
+        }
+    }
+}
