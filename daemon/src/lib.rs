@@ -1,5 +1,11 @@
 //! The daemon as a library.
 
+pub mod config;
 pub mod context;
+pub mod env;
+pub mod files;
+pub mod folder_id;
 pub mod git;
+pub mod instance;
 pub mod message;
+pub mod places;

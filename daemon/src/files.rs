@@ -1,0 +1,178 @@
+//! The daemon's own small files: bounded reads and durable replacement.
+//!
+//! For what handoffd keeps for itself (configuration, registry, list of owned projects). Files of a project never come
+//! here: they need descriptors, a re-check and an exchange, which is the work of the crate `store`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::places::folder::owner_hint;
+
+/// A file could not be read or written: where, during which step, why, and what to do if that is known.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system refused a step.
+    #[error("cannot {act} {}: {source}{hint}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The step, as a verb: `open`, `read`, `write`, `sync`, `replace`, `lock`.
+        act: &'static str,
+        /// Empty, or ` (whose file it is, and the command that repairs it)`.
+        hint: String,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// A folder, pipe, socket or device stands where a file should.
+    #[error("{} is not a regular file", .0.display())]
+    NotRegular(PathBuf),
+    /// More bytes than the limit; at most limit + 1 were read.
+    #[error("{} is larger than the limit of {limit} bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+}
+
+impl FileError {
+    /// Wraps the system's error; a permission problem gets the owner and the command that repairs it (F159).
+    #[must_use]
+    pub fn io(act: &'static str, path: &Path, source: io::Error) -> Self {
+        let hint = match source.kind() {
+            io::ErrorKind::PermissionDenied => owner_hint(path).map(|hint| format!(" ({hint})")).unwrap_or_default(),
+            _ => String::new(),
+        };
+        Self::Io { path: path.to_path_buf(), act, hint, source }
+    }
+}
+
+/// Whether the last component of a path may be a symbolic link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// The user's own configuration is often a link into a folder of dotfiles.
+    Follow,
+    /// What we write ourselves, and what a stranger's repository holds, is never a link.
+    Refuse,
+}
+
+/// Reads a regular file of at most `limit` bytes; `None` if there is no such file.
+///
+/// The size is checked first, and never more than `limit` + 1 bytes are read. A pipe does not make it wait.
+///
+/// # Errors
+/// [`FileError`] for everything else than a missing file.
+pub fn read_bounded(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, FileError> {
+    let mut flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
+    if links == Links::Refuse {
+        flags |= rustix::fs::OFlags::NOFOLLOW;
+    }
+    let file = match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if is_link_refused(&error) => return Err(FileError::NotRegular(path.to_path_buf())),
+        Err(error) => return Err(FileError::io("open", path, error)),
+    };
+    let meta = file.metadata().map_err(|error| FileError::io("read", path, error))?;
+    if !meta.is_file() {
+        return Err(FileError::NotRegular(path.to_path_buf()));
+    }
+    if meta.size() > limit {
+        return Err(FileError::TooLarge { path: path.to_path_buf(), limit });
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.size()).unwrap_or(0));
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| FileError::io("read", path, error))?;
+    if bytes.len() as u64 > limit {
+        return Err(FileError::TooLarge { path: path.to_path_buf(), limit });
+    }
+    Ok(Some(bytes))
+}
+
+/// Replaces (or creates) a file with mode 0600 so that after a crash at any moment it is whole, old or new.
+///
+/// Order: private file in the same folder, full write, fsync, rename, fsync of the folder. When this returns `Ok`, the
+/// new content survives a power cut. When it fails, the old file stays; only a failed fsync of the *folder* leaves
+/// open which of the two a power cut would show.
+///
+/// # Errors
+/// [`FileError::Io`] with the step that failed; the private file is removed.
+pub fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let mut private = tempfile::Builder::new()
+        .prefix(".handoffd-")
+        .suffix(".new")
+        .tempfile_in(folder)
+        .map_err(|error| FileError::io("create a file in", folder, error))?;
+    private.write_all(bytes).map_err(|error| FileError::io("write", path, error))?;
+    private.as_file().sync_all().map_err(|error| FileError::io("sync", path, error))?;
+    private.persist(path).map_err(|error| FileError::io("replace", path, error.error))?;
+    File::open(folder).and_then(|dir| dir.sync_all()).map_err(|error| FileError::io("sync", folder, error))
+}
+
+fn is_link_refused(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn put(path: &Path, bytes: &[u8]) {
+        File::create(path).unwrap().write_all(bytes).unwrap();
+    }
+
+    #[test]
+    fn reads_up_to_the_limit_and_refuses_one_byte_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        assert!(read_bounded(&path, 4, Links::Refuse).unwrap().is_none());
+        put(&path, b"1234");
+        assert_eq!(read_bounded(&path, 4, Links::Refuse).unwrap().unwrap(), b"1234");
+        put(&path, b"12345");
+        assert!(matches!(read_bounded(&path, 4, Links::Refuse), Err(FileError::TooLarge { limit: 4, .. })));
+    }
+
+    #[test]
+    fn only_regular_files_are_read_and_a_pipe_does_not_hang() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        assert!(matches!(read_bounded(&pipe, 9, Links::Follow), Err(FileError::NotRegular(_))));
+        assert!(matches!(read_bounded(dir.path(), 9, Links::Follow), Err(FileError::NotRegular(_))));
+    }
+
+    #[test]
+    fn links_are_followed_only_when_asked() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("f"), dir.path().join("l"));
+        put(&file, b"x");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(read_bounded(&link, 9, Links::Follow).unwrap().unwrap(), b"x");
+        assert!(matches!(read_bounded(&link, 9, Links::Refuse), Err(FileError::NotRegular(_))));
+    }
+
+    #[test]
+    fn a_replaced_file_is_private_and_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        replace_durably(&path, b"one").unwrap();
+        replace_durably(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_replacement_names_step_and_path_and_keeps_the_old() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("taken");
+        std::fs::create_dir(&path).unwrap();
+        let error = replace_durably(&path, b"x").unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot replace {}: ", path.display())), "{error}");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,346 @@
+//! Where everything lies: one order of places for the daemon and for every client (D77, F102).
+//!
+//! Paths are computed here from the environment and the configuration, and nothing is opened. Folders are made in
+//! [`folder`]; the name of the host as a path component is [`host`]; socket addresses are [`socket`].
+
+pub mod folder;
+pub mod host;
+pub mod socket;
+
+use std::path::{Path, PathBuf};
+
+use self::folder::{FolderError, make_for_socket, make_private};
+use self::socket::{SocketOrigin, SocketPathTooLong, SocketPlace};
+use crate::config::Config;
+use crate::env::Env;
+
+/// A place cannot be named.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlacesError {
+    /// Neither a variable nor a home says where.
+    #[error("no home folder is known: set HOME or {variable}")]
+    NoHome {
+        /// The variable that would do instead.
+        variable: &'static str,
+    },
+    /// A path that must not depend on the working folder.
+    #[error("{variable} must be an absolute path, not {}", path.display())]
+    Relative {
+        /// The variable or option.
+        variable: &'static str,
+        /// Its value.
+        path: PathBuf,
+    },
+    /// The socket's address does not fit (F100).
+    #[error(transparent)]
+    SocketPath(#[from] SocketPathTooLong),
+}
+
+/// All places of one daemon and its clients.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// The state folder (D77).
+    pub state_dir: PathBuf,
+    /// This host as a part of file names (F084).
+    pub host: String,
+    /// The socket that a daemon binds and a client tries first; its length is checked.
+    pub socket: SocketPlace,
+    /// The folder of the daemon's log files.
+    pub log_dir: PathBuf,
+    /// The home of team packets (D36).
+    pub team_home: PathBuf,
+    runtime_dir: Option<PathBuf>,
+}
+
+/// The configuration file: the given one, else `$XDG_CONFIG_HOME/handoffd/config.toml`, else below `~/.config` (D77).
+///
+/// A given path may be relative to the working folder, as a person types it; it is made absolute.
+///
+/// # Errors
+/// [`PlacesError::NoHome`], or [`PlacesError::Relative`] if the working folder is gone.
+pub fn config_file(env: &Env, given: Option<&Path>) -> Result<PathBuf, PlacesError> {
+    if let Some(path) = given {
+        return std::path::absolute(path)
+            .map_err(|_| PlacesError::Relative { variable: "--config", path: path.to_path_buf() });
+    }
+    let folder = below(env.xdg_config_home.as_deref(), env, ".config", "XDG_CONFIG_HOME")?;
+    Ok(folder.join("handoffd/config.toml"))
+}
+
+impl Places {
+    /// Names all places for this host.
+    ///
+    /// # Errors
+    /// [`PlacesError`]: no home, a relative path in a variable, or a socket path over the system's limit.
+    pub fn find(env: &Env, config: &Config) -> Result<Self, PlacesError> {
+        Self::find_on(host::host_part(), env, config)
+    }
+
+    /// As [`Places::find`], for a host part that the caller knows.
+    ///
+    /// # Errors
+    /// As [`Places::find`].
+    pub fn find_on(host: String, env: &Env, config: &Config) -> Result<Self, PlacesError> {
+        let state_dir = state_dir(env, config)?;
+        let socket = socket_place(env, config, &state_dir, &host)?;
+        socket.check_length()?;
+        let log_dir = config.log.dir.clone().unwrap_or_else(|| state_dir.join(format!("log-{host}")));
+        let team_home = team_home(env, config)?;
+        Ok(Self { state_dir, host, socket, log_dir, team_home, runtime_dir: env.xdg_runtime_dir.clone() })
+    }
+
+    /// `projects.json`, shared by all hosts (D77).
+    #[must_use]
+    pub fn projects_file(&self) -> PathBuf {
+        self.state_dir.join("projects.json")
+    }
+
+    /// `owned-<host>.json` (D71).
+    #[must_use]
+    pub fn owned_file(&self) -> PathBuf {
+        self.state_dir.join(format!("owned-{}.json", self.host))
+    }
+
+    /// `handoffd-<host>.lock` (D77).
+    #[must_use]
+    pub fn instance_lock(&self) -> PathBuf {
+        self.state_dir.join(format!("handoffd-{}.lock", self.host))
+    }
+
+    /// `journal-<host>.jsonl`.
+    #[must_use]
+    pub fn journal_file(&self) -> PathBuf {
+        self.state_dir.join(format!("journal-{}.jsonl", self.host))
+    }
+
+    /// Every socket that a client should try, best first, none twice.
+    ///
+    /// A daemon that the service manager started knows `XDG_RUNTIME_DIR`; a client under cron, ssh or sudo may not, and
+    /// the reverse (F102). So unless the user named the socket, the one that the instance lock names and the other
+    /// usual places are tried as well. Places whose path is too long are left out.
+    #[must_use]
+    pub fn socket_candidates(&self) -> Vec<SocketPlace> {
+        let mut places = vec![self.socket.clone()];
+        if self.socket.origin.is_explicit() {
+            return places;
+        }
+        let named = crate::instance::read_holder(&self.instance_lock()).and_then(|holder| holder.socket);
+        let more = [
+            named.map(|path| (path, SocketOrigin::InstanceLock)),
+            Some((self.fallback_socket(), SocketOrigin::StateDir)),
+            usual_socket(self.runtime_dir.as_deref()).map(|path| (path, SocketOrigin::UsualRuntimeDir)),
+        ];
+        for (path, origin) in more.into_iter().flatten() {
+            let place = SocketPlace { path, origin };
+            if place.check_length().is_ok() && !places.iter().any(|known| known.path == place.path) {
+                places.push(place);
+            }
+        }
+        places
+    }
+
+    /// Makes the folders that the daemon needs before it takes the instance lock: state folder and socket folder.
+    ///
+    /// # Errors
+    /// [`FolderError`] with owner and remedy where a folder belongs to somebody else (F159).
+    pub fn prepare(&self) -> Result<(), FolderError> {
+        make_private(&self.state_dir)?;
+        let folder = self.socket.path.parent().unwrap_or(Path::new("/"));
+        if self.socket.origin.is_explicit() { make_for_socket(folder) } else { make_private(folder) }
+    }
+
+    fn fallback_socket(&self) -> PathBuf {
+        fallback_socket(&self.state_dir, &self.host)
+    }
+}
+
+/// `daemon.state_dir`, else `$XDG_STATE_HOME/handoffd`, else `~/.local/state/handoffd` (macOS:
+/// `~/Library/Application Support/handoffd`) (D77).
+fn state_dir(env: &Env, config: &Config) -> Result<PathBuf, PlacesError> {
+    if let Some(dir) = &config.daemon.state_dir {
+        return Ok(dir.clone());
+    }
+    let usual = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/state" };
+    Ok(below(env.xdg_state_home.as_deref(), env, usual, "XDG_STATE_HOME")?.join("handoffd"))
+}
+
+fn socket_place(env: &Env, config: &Config, state_dir: &Path, host: &str) -> Result<SocketPlace, PlacesError> {
+    let place = |path, origin| Ok(SocketPlace { path, origin });
+    if let Some(path) = &env.handoffd_socket {
+        if !path.is_absolute() {
+            return Err(PlacesError::Relative { variable: "HANDOFFD_SOCKET", path: path.clone() });
+        }
+        return place(path.clone(), SocketOrigin::Variable);
+    }
+    if let Some(path) = &config.daemon.socket {
+        return place(path.clone(), SocketOrigin::Config);
+    }
+    match &env.xdg_runtime_dir {
+        Some(dir) => place(socket::in_runtime_dir(dir), SocketOrigin::RuntimeDir),
+        None => place(fallback_socket(state_dir, host), SocketOrigin::StateDir),
+    }
+}
+
+/// `HANDOFF_HOME`, else `team.home`, else `$XDG_DATA_HOME/handoffd`, else below `~/.local/share` (D36).
+fn team_home(env: &Env, config: &Config) -> Result<PathBuf, PlacesError> {
+    if let Some(home) = &env.handoff_home {
+        let path = env.expand_home(home).filter(|path| path.is_absolute());
+        return path.ok_or_else(|| PlacesError::Relative { variable: "HANDOFF_HOME", path: home.clone() });
+    }
+    if let Some(home) = &config.team.home {
+        return Ok(home.clone());
+    }
+    Ok(below(env.xdg_data_home.as_deref(), env, ".local/share", "XDG_DATA_HOME")?.join("handoffd"))
+}
+
+fn fallback_socket(state_dir: &Path, host: &str) -> PathBuf {
+    state_dir.join(format!("run-{host}/handoffd.sock"))
+}
+
+fn usual_socket(runtime_dir: Option<&Path>) -> Option<PathBuf> {
+    let dir = if runtime_dir.is_none() { socket::usual_runtime_dir() } else { None };
+    dir.map(|dir| socket::in_runtime_dir(&dir))
+}
+
+fn below(given: Option<&Path>, env: &Env, usual: &str, variable: &'static str) -> Result<PathBuf, PlacesError> {
+    match (given, &env.home) {
+        (Some(dir), _) => Ok(dir.to_path_buf()),
+        (None, Some(home)) => Ok(home.join(usual)),
+        (None, None) => Err(PlacesError::NoHome { variable }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(pairs: &[(&str, &str)]) -> Env {
+        Env::from_lookup(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).into()))
+    }
+
+    fn find(pairs: &[(&str, &str)], config: &str) -> Result<Places, PlacesError> {
+        let env = env(pairs);
+        let (config, _) = Config::parse(config, Path::new("c"), &env).unwrap();
+        Places::find_on("h1".to_owned(), &env, &config)
+    }
+
+    #[test]
+    fn the_state_folder_has_three_sources_in_order() {
+        let check = |pairs: &[(&str, &str)], config: &str, expected: &str| {
+            assert_eq!(find(pairs, config).unwrap().state_dir, Path::new(expected));
+        };
+        let all = [("HOME", "/h"), ("XDG_STATE_HOME", "/st")];
+        check(&all, "daemon.state_dir = '/own'", "/own");
+        check(&all, "", "/st/handoffd");
+        let usual = if cfg!(target_os = "macos") {
+            "/h/Library/Application Support/handoffd"
+        } else {
+            "/h/.local/state/handoffd"
+        };
+        check(&all[..1], "", usual);
+    }
+
+    #[test]
+    fn the_socket_has_four_sources_in_order() {
+        let check = |pairs: &[(&str, &str)], config: &str, expected: &str, origin| {
+            let expected = SocketPlace { path: expected.into(), origin };
+            assert_eq!(find(pairs, config).unwrap().socket, expected);
+        };
+        let all =
+            [("HOME", "/h"), ("XDG_STATE_HOME", "/st"), ("XDG_RUNTIME_DIR", "/run/u"), ("HANDOFFD_SOCKET", "/v/s")];
+        let config = "daemon.socket = '/c/s'";
+        check(&all, config, "/v/s", SocketOrigin::Variable);
+        check(&all[..3], config, "/c/s", SocketOrigin::Config);
+        check(&all[..3], "", "/run/u/handoffd/handoffd.sock", SocketOrigin::RuntimeDir);
+        check(&all[..2], "", "/st/handoffd/run-h1/handoffd.sock", SocketOrigin::StateDir);
+    }
+
+    #[test]
+    fn what_belongs_to_one_machine_carries_its_name() {
+        let places = find(&[("HOME", "/h"), ("XDG_STATE_HOME", "/s")], "").unwrap();
+        let own = [places.owned_file(), places.instance_lock(), places.journal_file(), places.log_dir.clone()];
+        for path in own {
+            assert!(path.starts_with("/s/handoffd") && path.to_string_lossy().contains("-h1"), "{path:?}");
+        }
+        assert_eq!(places.projects_file(), Path::new("/s/handoffd/projects.json"));
+    }
+
+    #[test]
+    fn a_socket_path_that_is_too_long_is_refused_at_once() {
+        let deep = format!("/{}", "r".repeat(120));
+        let error = find(&[("HOME", "/h"), ("XDG_RUNTIME_DIR", &deep)], "").unwrap_err();
+        assert!(matches!(error, PlacesError::SocketPath(_)), "{error}");
+    }
+
+    #[test]
+    fn missing_homes_and_relative_paths_are_named() {
+        let check = |pairs: &[(&str, &str)], expected: &str| {
+            assert_eq!(find(pairs, "").unwrap_err().to_string(), expected);
+        };
+        check(&[], "no home folder is known: set HOME or XDG_STATE_HOME");
+        check(&[("HOME", "/h"), ("HANDOFFD_SOCKET", "s")], "HANDOFFD_SOCKET must be an absolute path, not s");
+        check(&[("HOME", "/h"), ("HANDOFF_HOME", "t")], "HANDOFF_HOME must be an absolute path, not t");
+    }
+
+    #[test]
+    fn the_configuration_file_is_given_or_found() {
+        let check = |pairs: &[(&str, &str)], given: Option<&str>, expected: &str| {
+            let found = config_file(&env(pairs), given.map(Path::new)).unwrap();
+            assert_eq!(found, Path::new(expected));
+        };
+        let all = [("HOME", "/h"), ("XDG_CONFIG_HOME", "/c")];
+        check(&all, Some("/x.toml"), "/x.toml");
+        check(&all, None, "/c/handoffd/config.toml");
+        check(&all[..1], None, "/h/.config/handoffd/config.toml");
+        assert!(config_file(&env(&all), Some(Path::new("x.toml"))).unwrap().is_absolute());
+        assert!(config_file(&env(&[]), None).is_err());
+    }
+
+    #[test]
+    fn the_team_home_is_the_variable_then_the_configuration_then_the_data_folder() {
+        let check = |pairs: &[(&str, &str)], config: &str, expected: &str| {
+            assert_eq!(find(pairs, config).unwrap().team_home, Path::new(expected));
+        };
+        let all = [("HOME", "/h"), ("XDG_DATA_HOME", "/d"), ("HANDOFF_HOME", "~/t")];
+        check(&all, "team.home = '/c'", "/h/t");
+        check(&all[..2], "team.home = '/c'", "/c");
+        check(&all[..2], "", "/d/handoffd");
+        check(&all[..1], "", "/h/.local/share/handoffd");
+    }
+
+    #[test]
+    fn a_client_without_the_runtime_variable_tries_the_other_places_too() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().to_str().unwrap();
+        let places = find(&[("HOME", "/h")], &format!("daemon.state_dir = '{state}'")).unwrap();
+        let lock = crate::instance::Instance::acquire(&places.instance_lock(), Path::new("/run/u/s")).unwrap();
+        let candidates = places.socket_candidates();
+        let origins: Vec<_> = candidates.iter().map(|place| place.origin).collect();
+        let mut expected = vec![SocketOrigin::StateDir, SocketOrigin::InstanceLock];
+        if cfg!(target_os = "linux") {
+            expected.push(SocketOrigin::UsualRuntimeDir);
+        }
+        assert_eq!(origins, expected);
+        assert_eq!(candidates[1].path, Path::new("/run/u/s"));
+        drop(lock);
+    }
+
+    #[test]
+    fn a_socket_that_the_user_named_is_the_only_place() {
+        let places = find(&[("HOME", "/h"), ("HANDOFFD_SOCKET", "/v/s")], "").unwrap();
+        assert_eq!(places.socket_candidates(), [places.socket]);
+    }
+
+    #[test]
+    fn preparing_makes_private_folders() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let (state, run) = (dir.path().join("st"), dir.path().join("run"));
+        let pairs =
+            [("HOME", "/h"), ("XDG_STATE_HOME", state.to_str().unwrap()), ("XDG_RUNTIME_DIR", run.to_str().unwrap())];
+        find(&pairs, "").unwrap().prepare().unwrap();
+        for made in [state.join("handoffd"), run.join("handoffd")] {
+            assert_eq!(std::fs::metadata(made).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
+}
