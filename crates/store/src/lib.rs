@@ -1,1 +1,32 @@
 //! Files of a project: bounded reads, durable replace, ownership lock, work log, contained paths.
+//!
+//! The synchronous file layer. Everything goes through directory descriptors that [`ProjectDir`] opened once; nothing
+//! here is async, reads the environment or a clock (callers pass `now`), or decides what a task means. Calls may block
+//! as long as the file system does: run them on a blocking pool.
+
+mod attributes;
+mod contained;
+mod error;
+mod exchange;
+mod folder;
+mod fs_kind;
+mod hash;
+pub mod names;
+mod paths;
+mod project;
+mod read;
+mod replace;
+mod stamp;
+mod swap;
+pub mod sys;
+mod temporary;
+
+pub use contained::ContainedError;
+pub use error::IoFault;
+pub use fs_kind::FsKind;
+pub use hash::RawHash;
+pub use project::{Moved, OpenError, PiFolder, ProjectDir, Watched};
+pub use read::{FileBytes, Limit, ReadError};
+pub use replace::{Expected, Method, ReplaceError, Replaced};
+pub use stamp::{Identity, Stamp};
+pub use swap::{Settled, SwapFile, SwapVerdict, Swept};

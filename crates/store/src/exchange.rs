@@ -1,0 +1,111 @@
+//! The last step of a replace: an exchange of names, so that what was displaced can be looked at and put back (D64).
+//!
+//! A rename over the target would destroy whatever came between the last check and the rename. An exchange destroys
+//! nothing: the displaced file is read, and if it is not what the check saw, the names are exchanged back until the
+//! last bytes that the other writer wrote stand in place. Who wrote them and why is not known here.
+
+use rustix::io::Errno;
+
+use crate::error::IoFault;
+use crate::folder::Folder;
+use crate::hash::RawHash;
+use crate::read::{Limit, ReadError, read_file};
+use crate::stamp::Identity;
+use crate::temporary::Temporary;
+
+/// A file as it was seen under a name: which one, and its bytes (`None`: not a readable file of allowed size).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) identity: Identity,
+    pub(crate) hash: Option<RawHash>,
+}
+
+/// How an exchange ended.
+#[derive(Debug)]
+pub(crate) enum Swapped {
+    /// Ours stands; the displaced file, byte for byte the expected one, has the temporary's name.
+    Displaced(Seen),
+    /// Ours stands; the file system has no exchange, the old file is gone.
+    Plain,
+    /// The target had changed or vanished; what the other writer left stands. Ours is gone.
+    Changed,
+    /// As `Changed`, but the other writer removed its file while an unseen write of its was in our hands: that write
+    /// has the temporary's name.
+    Unseen,
+}
+
+/// How often two writers may collide before the newest write is kept aside instead.
+const COLLISIONS: usize = 1000;
+
+/// Puts `temporary` (holding `ours`) in the place of `target`, whose bytes must hash to `expected`.
+///
+/// Durable when it returns `Displaced` or `Plain`. On an error the old file stands again, unless even the way back
+/// failed; then the temporary's name keeps it for the next start.
+pub(crate) fn exchange_in(
+    folder: &Folder,
+    temporary: &Temporary<'_>,
+    target: &str,
+    limit: Limit,
+    expected: RawHash,
+    ours: Seen,
+) -> Result<Swapped, IoFault> {
+    match folder.exchange(&temporary.name, target) {
+        Err(fault) if fault.errno() == Errno::NOENT => return Ok(Swapped::Changed),
+        Err(fault) => return Err(fault),
+        Ok(None) => return plain(folder, temporary, target),
+        Ok(Some(())) => {}
+    }
+    let displaced = look(folder, &temporary.name, limit);
+    match displaced {
+        Ok(Some(seen)) if seen.hash == Some(expected) => match folder.sync() {
+            Ok(()) => Ok(Swapped::Displaced(seen)),
+            Err(fault) => {
+                put_back(folder, &temporary.name, target, limit, ours)?;
+                Err(fault)
+            }
+        },
+        Ok(_) => put_back(folder, &temporary.name, target, limit, ours),
+        Err(fault) => {
+            put_back(folder, &temporary.name, target, limit, ours)?;
+            Err(fault)
+        }
+    }
+}
+
+/// The re-check came just before; this is the window that the protocol's last guarantee names.
+fn plain(folder: &Folder, temporary: &Temporary<'_>, target: &str) -> Result<Swapped, IoFault> {
+    folder.rename(&temporary.name, target)?;
+    folder.sync()?;
+    Ok(Swapped::Plain)
+}
+
+/// Exchanges back until what comes out is what we had put under `target` last: then nothing newer was displaced.
+fn put_back(folder: &Folder, swap: &str, target: &str, limit: Limit, ours: Seen) -> Result<Swapped, IoFault> {
+    let mut in_place = ours;
+    for _ in 0..COLLISIONS {
+        let Some(entering) = look(folder, swap, limit)? else { return Ok(Swapped::Changed) };
+        match folder.exchange(swap, target) {
+            Err(fault) if fault.errno() == Errno::NOENT => return Ok(Swapped::Unseen),
+            outcome => outcome?,
+        };
+        if look(folder, swap, limit)? == Some(in_place) {
+            // Ours, or a write that its own writer has replaced since.
+            folder.unlink(swap)?;
+            folder.sync()?;
+            return Ok(Swapped::Changed);
+        }
+        in_place = entering;
+    }
+    Ok(Swapped::Unseen)
+}
+
+pub(crate) fn look(folder: &Folder, name: &str, limit: Limit) -> Result<Option<Seen>, IoFault> {
+    let Some(stat) = folder.stat(name)? else { return Ok(None) };
+    let identity = Identity::of(&stat);
+    match read_file(folder, name, limit) {
+        Ok(file) => Ok(Some(Seen { identity: file.stamp.identity, hash: Some(file.hash) })),
+        Err(ReadError::Missing) => Ok(None),
+        Err(ReadError::NotRegular | ReadError::TooLarge { .. }) => Ok(Some(Seen { identity, hash: None })),
+        Err(ReadError::Io(fault)) => Err(fault),
+    }
+}

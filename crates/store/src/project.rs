@@ -1,0 +1,187 @@
+//! One project's two folders, opened once: the root and `.pi` (D18, D72).
+//!
+//! Every other operation of this crate starts from a [`ProjectDir`] and goes through its descriptors, so that a
+//! renamed or replaced folder can never redirect a write. What is in the folders is read and written elsewhere.
+
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use crate::error::IoFault;
+use crate::folder::Folder;
+use crate::fs_kind::FsKind;
+use crate::names;
+use crate::stamp::{Identity, Stamp, file_type};
+use crate::sys::Sys;
+
+/// What to do about a project without a `.pi` folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PiFolder {
+    /// Make it, mode 0755: the lock and the log need it, and Pi itself keeps its settings there.
+    Create,
+    /// Refuse with [`OpenError::NoPiFolder`]: for commands that only look.
+    Require,
+}
+
+/// Why a project cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// There is nothing at the path.
+    #[error("there is no folder `{}`", .0.display())]
+    Missing(PathBuf),
+    /// The path leads to something else than a folder.
+    #[error("`{}` is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// Paths travel in JSON, so a project path must be UTF-8 (F218).
+    #[error("the path `{}` is not UTF-8: rename the folder", .0.display())]
+    NotUtf8(PathBuf),
+    /// There is no `.pi`, and [`PiFolder::Require`] was asked for.
+    #[error("there is no folder `{}`: run `handoff init`", .0.display())]
+    NoPiFolder(PathBuf),
+    /// `.pi` is a link or a file; a link could lead the lock out of the project (D18).
+    #[error("`{}` must be a real folder, not a link or a file", .0.display())]
+    PiNotAFolder(PathBuf),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] IoFault),
+}
+
+/// The name no longer leads to the folder that was opened (D18): nothing may be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is no longer the folder that was opened", .0.display())]
+pub struct Moved(pub PathBuf);
+
+/// A file whose state the sweep compares (D73).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watched {
+    /// `tasks.json`.
+    Queue,
+    /// The ownership lock.
+    Lock,
+}
+
+/// A project, opened.
+#[derive(Debug)]
+pub struct ProjectDir {
+    named: PathBuf,
+    shown: String,
+    pub(crate) root: Folder,
+    pub(crate) pi: Folder,
+    fs: FsKind,
+}
+
+impl ProjectDir {
+    /// Opens the project at `path`, which may itself be a link to the root.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`]; nothing is left open then. A `.pi` that was made stays.
+    pub fn open(path: &Path, sys: &Sys, pi: PiFolder) -> Result<Self, OpenError> {
+        let canonical = std::fs::canonicalize(path).map_err(|error| not_there(path, &error))?;
+        let root = Folder::open(sys, &canonical).map_err(|fault| match fault.errno() {
+            Errno::NOENT => OpenError::Missing(path.to_owned()),
+            Errno::NOTDIR | Errno::LOOP => OpenError::NotAFolder(path.to_owned()),
+            _ => OpenError::Io(fault),
+        })?;
+        let text = if is_plain(path) { path } else { &canonical };
+        let shown = text.to_str().ok_or_else(|| OpenError::NotUtf8(canonical.clone()))?.to_owned();
+        let named = if path.is_absolute() { path.to_owned() } else { canonical };
+        let pi = open_pi(&root, pi)?;
+        let fs = sys.fs_kind(root.fd()).map_err(|errno| IoFault::new("look at the file system of", &named, errno))?;
+        Ok(Self { named, shown, root, pi, fs })
+    }
+
+    /// The absolute path it was opened by (the resolved one when that was relative or had dot segments).
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        Path::new(&self.shown)
+    }
+
+    pub(crate) fn path_text(&self) -> &str {
+        &self.shown
+    }
+
+    /// Where the descriptors led when the project was opened, all links resolved.
+    #[must_use]
+    pub fn resolved_path(&self) -> &Path {
+        &self.root.path
+    }
+
+    /// Which folder it is: two paths with one identity are one project (D72).
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        self.root.identity
+    }
+
+    /// The kind of file system of the root.
+    #[must_use]
+    pub fn fs_kind(&self) -> FsKind {
+        self.fs
+    }
+
+    /// Whether the names still lead to the opened folders (D18). Asked before each write and at each sweep.
+    ///
+    /// # Errors
+    ///
+    /// [`Moved`] with the name that leads elsewhere or nowhere, or cannot be looked at.
+    pub fn still_named(&self) -> Result<(), Moved> {
+        for path in [self.named.as_path(), self.root.path.as_path()] {
+            let found = self.root.sys.stat_path(path).map(|stat| Identity::of(&stat));
+            if found != Ok(self.root.identity) {
+                return Err(Moved(path.to_owned()));
+            }
+        }
+        match self.root.stat(names::PI) {
+            Ok(Some(stat)) if Identity::of(&stat) == self.pi.identity => Ok(()),
+            _ => Err(Moved(self.root.shown(names::PI))),
+        }
+    }
+
+    /// The state of a watched file by one `fstatat`; `None` when there is nothing. Links are not followed.
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`] when the name cannot be looked at.
+    pub fn stamp(&self, file: Watched) -> Result<Option<Stamp>, IoFault> {
+        let stat = match file {
+            Watched::Queue => self.root.stat(names::QUEUE)?,
+            Watched::Lock => self.pi.stat(names::LOCK)?,
+        };
+        Ok(stat.as_ref().map(Stamp::of))
+    }
+}
+
+fn not_there(path: &Path, error: &std::io::Error) -> OpenError {
+    let errno = error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error);
+    match errno {
+        Errno::NOENT => OpenError::Missing(path.to_owned()),
+        Errno::NOTDIR => OpenError::NotAFolder(path.to_owned()),
+        errno => OpenError::Io(IoFault::new("resolve", path, errno)),
+    }
+}
+
+/// Absolute, and spelled without dot segments, doubled or trailing slashes.
+fn is_plain(path: &Path) -> bool {
+    let rebuilt: PathBuf = path.components().collect();
+    path.is_absolute()
+        && rebuilt.as_os_str() == path.as_os_str()
+        && path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+}
+
+fn open_pi(root: &Folder, pi: PiFolder) -> Result<Folder, OpenError> {
+    let name = || root.shown(names::PI);
+    match root.stat(names::PI)? {
+        Some(stat) if file_type(&stat) != FileType::Directory => return Err(OpenError::PiNotAFolder(name())),
+        None if pi == PiFolder::Require => return Err(OpenError::NoPiFolder(name())),
+        None => match root.mkdir(names::PI, 0o755) {
+            Err(fault) if fault.errno() != Errno::EXIST => return Err(fault.into()),
+            _ => {}
+        },
+        Some(_) => {}
+    }
+    root.open_beneath(names::PI).map_err(|fault| match fault.errno() {
+        Errno::NOTDIR | Errno::LOOP => OpenError::PiNotAFolder(name()),
+        _ => OpenError::Io(fault),
+    })
+}

@@ -1,0 +1,190 @@
+//! The durable replace of `tasks.json` (D3, D63, D64). The only place that writes the queue.
+//!
+//! # What a crash leaves
+//!
+//! At every moment the name `tasks.json` holds one whole file: the old or the new. A crash before the exchange leaves
+//! a `.new` or `.swap` beside it with our bytes; after the exchange a `.swap` with the displaced file. Both are
+//! handled at the next start by [`ProjectDir::sweep_temporaries`]. Before [`ProjectDir::replace_queue`] has returned, a power
+//! loss may bring back the old file; afterwards it cannot.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::attributes::{Attributes, CannotKeep};
+use crate::error::IoFault;
+use crate::exchange::{Swapped, exchange_in};
+use crate::hash::RawHash;
+use crate::names;
+use crate::project::{Moved, ProjectDir};
+use crate::read::{Limit, ReadError, open_regular, read_open};
+use crate::stamp::Stamp;
+use crate::swap::{SwapFile, keep_as_lost};
+use crate::temporary::Temporary;
+
+/// What must stand in `tasks.json` for the replace to go through.
+///
+/// The raw hash covers every byte, so its equality implies that planner fingerprint and status are unchanged too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// No such file.
+    Absent,
+    /// These bytes.
+    Bytes(RawHash),
+}
+
+/// How the new bytes came into place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// By exchange: a write in the last window would have been noticed.
+    Exchanged,
+    /// There was no file; the name was taken without replacing anything.
+    Created,
+    /// The file system has no exchange: by plain rename. A write in the last window is lost; `doctor` says so.
+    PlainRename,
+}
+
+/// The new bytes stand, durably.
+#[derive(Debug)]
+#[must_use = "the displaced file stays until it is settled"]
+pub struct Replaced {
+    /// How.
+    pub method: Method,
+    /// The state of the new file, to recognise our own write at the next sweep; `None`: read it again.
+    pub stamp: Option<Stamp>,
+    /// The file that stood there before, to be settled by the caller (D64).
+    pub displaced: Option<SwapFile>,
+}
+
+/// Why nothing was replaced. The planner's last bytes stand in `tasks.json` in every case.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplaceError {
+    /// The file is not (or no longer) the expected one: read it and start over. Also when only its mode or owner
+    /// changed meanwhile.
+    #[error("`tasks.json` has changed")]
+    Changed {
+        /// A write of the planner that nobody saw and that the planner then took away, if there was one.
+        kept_as: Option<PathBuf>,
+    },
+    /// Owner or group of the file cannot be kept (D3).
+    #[error("`{}` belongs to user {uid}, group {gid}, which cannot be kept", path.display())]
+    ForeignOwner {
+        /// The file.
+        path: PathBuf,
+        /// Its owner.
+        uid: u32,
+        /// Its group.
+        gid: u32,
+    },
+    /// A folder is no longer the one that was opened (D18).
+    #[error(transparent)]
+    Moved(#[from] Moved),
+    /// The new bytes are over the read limit; such a file could never be read again.
+    #[error("{size} bytes do not fit into `tasks.json`")]
+    TooLarge {
+        /// Their size in bytes.
+        size: usize,
+    },
+    /// The system refused (D70).
+    #[error(transparent)]
+    CannotWrite(#[from] IoFault),
+}
+
+const CHANGED: ReplaceError = ReplaceError::Changed { kept_as: None };
+
+impl ProjectDir {
+    /// Replaces `tasks.json` by `bytes` if it is as `expected`. Durable when it returns.
+    ///
+    /// `now` only names a file that must be kept aside.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReplaceError`].
+    pub fn replace_queue(&self, expected: Expected, bytes: &[u8], now: Timestamp) -> Result<Replaced, ReplaceError> {
+        if bytes.len() > Limit::Queue.bytes() {
+            return Err(ReplaceError::TooLarge { size: bytes.len() });
+        }
+        self.still_named()?;
+        match expected {
+            Expected::Absent => self.create_queue(bytes),
+            Expected::Bytes(hash) => self.exchange_queue(hash, bytes, now),
+        }
+    }
+
+    fn create_queue(&self, bytes: &[u8]) -> Result<Replaced, ReplaceError> {
+        if self.root.stat(names::QUEUE)?.is_some() {
+            return Err(CHANGED);
+        }
+        // The planner's file, made for it: the mode is the umask's business, as if the planner had made it.
+        let temporary = Temporary::create(&self.root, names::QUEUE, 0o666)?;
+        temporary.fill(bytes)?;
+        match self.root.rename_new(&temporary.name, names::QUEUE) {
+            Err(fault) if fault.errno() == Errno::EXIST => return Err(CHANGED),
+            // Neither flags nor links: the check above was the last one there can be.
+            Err(fault) if fault.errno() == Errno::OPNOTSUPP => self.root.rename(&temporary.name, names::QUEUE)?,
+            outcome => outcome?,
+        }
+        let stamp = temporary.file.stat().ok().as_ref().map(Stamp::of);
+        if let Err(fault) = self.root.sync() {
+            self.take_back_created(&temporary);
+            return Err(fault.into());
+        }
+        Ok(Replaced { method: Method::Created, stamp, displaced: None })
+    }
+
+    /// After a failed sync of the folder: the state must not advance (D70), so the name goes, if it is still ours.
+    fn take_back_created(&self, temporary: &Temporary<'_>) {
+        if self.root.rename_new(names::QUEUE, &temporary.name).is_ok() {
+            let ours = |stat| crate::stamp::Identity::of(&stat) == temporary.identity;
+            if !self.root.stat(&temporary.name).ok().flatten().is_some_and(ours) {
+                self.root.rename_new(&temporary.name, names::QUEUE).ok();
+            }
+        }
+    }
+
+    fn exchange_queue(&self, expected: RawHash, bytes: &[u8], now: Timestamp) -> Result<Replaced, ReplaceError> {
+        let attributes = self.attributes_of(expected)?;
+        let mut temporary = Temporary::create(&self.root, names::QUEUE, 0o600)?;
+        attributes.give_to(&temporary.file).map_err(|why| match why {
+            CannotKeep::Owner => ReplaceError::ForeignOwner {
+                path: self.root.shown(names::QUEUE),
+                uid: attributes.uid,
+                gid: attributes.gid,
+            },
+            CannotKeep::Io(fault) => fault.into(),
+        })?;
+        temporary.fill(bytes)?;
+        temporary.become_swap()?;
+        if self.attributes_of(expected)? != attributes {
+            return Err(CHANGED);
+        }
+        let ours = temporary.as_seen(bytes);
+        let swapped = exchange_in(&self.root, &temporary, names::QUEUE, Limit::Queue, expected, ours)?;
+        let stamp = temporary.file.stat().ok().as_ref().map(Stamp::of);
+        match swapped {
+            Swapped::Displaced(seen) => {
+                let displaced = Some(SwapFile::new(temporary.name.clone(), seen.identity, expected));
+                Ok(Replaced { method: Method::Exchanged, stamp, displaced })
+            }
+            Swapped::Plain => Ok(Replaced { method: Method::PlainRename, stamp, displaced: None }),
+            Swapped::Changed => Err(CHANGED),
+            Swapped::Unseen => {
+                let kept_as = Some(keep_as_lost(&self.root, &temporary.name, now)?);
+                Err(ReplaceError::Changed { kept_as })
+            }
+        }
+    }
+
+    /// The re-check: the name leads to a regular file with exactly the expected bytes; its attributes.
+    fn attributes_of(&self, expected: RawHash) -> Result<Attributes, ReplaceError> {
+        let changed = |error| match error {
+            ReadError::Io(fault) => ReplaceError::CannotWrite(fault),
+            ReadError::Missing | ReadError::NotRegular | ReadError::TooLarge { .. } => CHANGED,
+        };
+        let file = open_regular(&self.root, names::QUEUE, OFlags::RDONLY).map_err(changed)?;
+        let attributes = Attributes::of(&file)?;
+        if read_open(&file, Limit::Queue).map_err(changed)?.hash == expected { Ok(attributes) } else { Err(CHANGED) }
+    }
+}

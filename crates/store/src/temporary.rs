@@ -1,0 +1,76 @@
+//! A private file beside its target: unpredictable name, mode 0600, gone on every path that does not put it in place.
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::error::IoFault;
+use crate::folder::{Folder, OpenFile};
+use crate::hash::RawHash;
+use crate::names::{self, Stage};
+use crate::stamp::{Identity, is_regular};
+use crate::sys::Sys;
+
+/// A file of ours that does not have its final name yet.
+///
+/// Dropping removes the name if it still leads to our inode, and only then: after an exchange the name leads to the
+/// displaced file, which is never removed here.
+#[derive(Debug)]
+pub(crate) struct Temporary<'f> {
+    folder: &'f Folder,
+    target: &'static str,
+    digits: String,
+    pub(crate) name: String,
+    pub(crate) file: OpenFile,
+    pub(crate) identity: Identity,
+}
+
+impl<'f> Temporary<'f> {
+    /// Makes an empty one. A leftover or a trap under the same name is never opened: the name is new or another one
+    /// is drawn (F158).
+    pub(crate) fn create(folder: &'f Folder, target: &'static str, mode: u32) -> Result<Self, IoFault> {
+        let mut tries = 0;
+        loop {
+            let digits = Sys::private_digits().map_err(|e| IoFault::new("draw a name in", &folder.path, e))?;
+            let name = names::temporary(target, &digits, Stage::New);
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+            let file = match folder.open_file("create", &name, flags, mode) {
+                Err(fault) if fault.errno() == Errno::EXIST && tries < 8 => {
+                    tries += 1;
+                    continue;
+                }
+                outcome => outcome?,
+            };
+            let stat = file.stat().inspect_err(|_| {
+                folder.unlink(&name).ok();
+            })?;
+            return Ok(Self { folder, target, digits, name, file, identity: Identity::of(&stat) });
+        }
+    }
+
+    /// Writes and syncs the content.
+    pub(crate) fn fill(&self, bytes: &[u8]) -> Result<(), IoFault> {
+        self.file.write_all(bytes)?;
+        self.file.sync()
+    }
+
+    /// Takes the name that says "from here on this may be what the planner wrote" (D64).
+    pub(crate) fn become_swap(&mut self) -> Result<(), IoFault> {
+        let swap = names::temporary(self.target, &self.digits, Stage::Swap);
+        self.folder.rename(&self.name, &swap)?;
+        self.name = swap;
+        Ok(())
+    }
+
+    pub(crate) fn as_seen(&self, bytes: &[u8]) -> crate::exchange::Seen {
+        crate::exchange::Seen { identity: self.identity, hash: Some(RawHash::of(bytes)) }
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        let ours = |stat| is_regular(&stat) && Identity::of(&stat) == self.identity;
+        if self.folder.stat(&self.name).ok().flatten().is_some_and(ours) {
+            self.folder.unlink(&self.name).ok();
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Tests of the file layer on real files, with real races and with every system call failing once.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests play the planner and other processes, which write files as they like"
+)]
+
+mod contained;
+mod paths;
+mod race;
+mod real_kernel;
+mod replace;
+mod replace_faults;
+mod support;
+mod sweep;
