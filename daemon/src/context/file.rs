@@ -22,3 +22,14 @@ pub enum Content {
     /// Nothing: told to the worker, and no reason to stop.
     Missing,
 }
+
+impl ContextFile {
+    /// The size in bytes; nothing for a missing file.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match &self.content {
+            Content::Text { text, .. } => text.len(),
+            Content::Missing => 0,
+        }
+    }
+}
