@@ -5,7 +5,7 @@
 
 use handoffd::context::{Content, ContextFile};
 use handoffd::message::{
-    Candidates, EarlierRun, Gate, GateKind, Handoff, MAX_BYTES, Preferred, PreferredFit, Reminder, remind, render,
+    Candidates, EarlierRun, Gate, GateKind, Handoff, MAX_BYTES, Preferred, PreferredFit, cancel, remind, render,
 };
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
@@ -238,11 +238,13 @@ proptest! {
     }
 
     #[test]
-    fn a_reminder_is_one_paragraph(task_id in hostile(), run_id in hostile()) {
-        let seen = read_back(&remind(&task_id, Reminder::RunsEnded { run_ids: &[&run_id] }));
-        prop_assert_eq!(&seen.forbidden, &Vec::<String>::new());
-        prop_assert_eq!((seen.headings.len(), seen.blocks.len()), (0, 0));
-        prop_assert!(task_id.is_empty() || seen.codes.contains(&as_code(&task_id)));
+    fn a_reminder_and_a_cancellation_are_one_paragraph(id in hostile(), other in hostile()) {
+        for text in [remind(&id, &[]), remind(&id, &[&other]), cancel(&id, &other)] {
+            let seen = read_back(&text);
+            prop_assert_eq!(&seen.forbidden, &Vec::<String>::new());
+            prop_assert_eq!((seen.headings.len(), seen.blocks.len()), (0, 0));
+            prop_assert!(id.is_empty() || seen.codes.contains(&as_code(&id)));
+        }
     }
 }
 

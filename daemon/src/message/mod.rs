@@ -13,7 +13,7 @@ mod report;
 mod task;
 
 pub use handoff::{Candidates, EarlierRun, Gate, GateKind, Handoff, Preferred, PreferredFit};
-pub use reminder::{CancelCause, Reminder, cancel, remind};
+pub use reminder::{cancel, remind};
 
 /// The largest message in bytes: what `task.dispatch` may carry (wire protocol, "Session side").
 pub const MAX_BYTES: usize = 1024 * 1024;
