@@ -37,6 +37,17 @@ pub enum AcceptanceRole {
     ReadOnly,
 }
 
+impl AcceptanceRole {
+    /// The word in profiles.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Writer => "writer",
+            Self::ReadOnly => "read-only",
+        }
+    }
+}
+
 /// A thinking level, least to most. The words are case-sensitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Thinking {
@@ -87,5 +98,86 @@ impl Thinking {
             Some((base, word)) if Self::from_word(word).is_some() => (base, Self::from_word(word)),
             _ => (model, None),
         }
+    }
+}
+
+/// What a text names among the loaded agents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentLookup<'a> {
+    /// One agent.
+    Found(&'a Agent),
+    /// Two agents or more: the package refuses to launch it (D56).
+    Ambiguous,
+    /// None.
+    Unknown,
+}
+
+/// Looks an agent up as pi-subagents does when it launches one (D39, D56): an exact full or local name; only where no
+/// agent has that, an alias. A text that fits two agents fits none, even if it is the full name of one.
+#[must_use]
+pub fn find_agent<'a>(agents: &'a [Agent], text: &str) -> AgentLookup<'a> {
+    let is_named = |agent: &&Agent| agent.name == text || agent.full_name() == text;
+    let has_alias = |agent: &&Agent| agent.aliases.iter().any(|alias| alias == text);
+    match one(agents.iter().filter(is_named)) {
+        AgentLookup::Unknown => one(agents.iter().filter(has_alias)),
+        named => named,
+    }
+}
+
+fn one<'a>(mut agents: impl Iterator<Item = &'a Agent>) -> AgentLookup<'a> {
+    match (agents.next(), agents.next()) {
+        (None, _) => AgentLookup::Unknown,
+        (Some(agent), None) => AgentLookup::Found(agent),
+        (Some(_), Some(_)) => AgentLookup::Ambiguous,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agent(package: Option<&str>, name: &str, aliases: &[&str]) -> Agent {
+        Agent {
+            name: name.into(),
+            package: package.map(Into::into),
+            aliases: aliases.iter().map(ToString::to_string).collect(),
+            role: None,
+            model_pin: None,
+            thinking_pin: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(agents: &[Agent], text: &str, expected: Option<&str>) {
+        let found = match find_agent(agents, text) {
+            AgentLookup::Found(agent) => Some(agent.full_name()),
+            AgentLookup::Ambiguous | AgentLookup::Unknown => None,
+        };
+        assert_eq!(found.as_deref(), expected, "{text}");
+    }
+
+    #[test]
+    fn lookup_follows_the_package() {
+        let agents = [
+            agent(Some("acme"), "fixer", &["f"]),
+            agent(None, "fixer", &["f"]),
+            agent(Some("acme"), "coder", &["builder", "c"]),
+            agent(None, "builder", &[]),
+        ];
+        check(&agents, "acme.fixer", Some("acme.fixer"));
+        check(&agents, "fixer", None);
+        check(&agents, "f", None);
+        check(&agents, "coder", Some("acme.coder"));
+        check(&agents, "c", Some("acme.coder"));
+        check(&agents, "builder", Some("builder"));
+        check(&agents, "Builder", None);
+        check(&agents, "", None);
+    }
+
+    #[test]
+    fn only_known_levels_are_split_off() {
+        assert_eq!(Thinking::split_model("a/b:low"), ("a/b", Some(Thinking::Low)));
+        assert_eq!(Thinking::split_model("a/b:free"), ("a/b:free", None));
+        assert_eq!(Thinking::split_model("low"), ("low", None));
     }
 }

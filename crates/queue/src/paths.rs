@@ -25,8 +25,10 @@ pub enum Resolution {
         /// What the resolved path names.
         kind: Kind,
     },
-    /// A link, or a `..` behind a link, leads out of the root, or links form a loop.
+    /// A link, or a `..` behind a link, leads out of the root.
     Outside,
+    /// Links form a loop, or a chain of links that is longer than the kernel follows.
+    Loop,
 }
 
 /// What a resolved path names.

@@ -13,6 +13,21 @@ pub struct Problem {
     pub message: String,
 }
 
+impl Problem {
+    /// A fault at `field`; `rest` is the sentence after the field's name.
+    #[must_use]
+    pub fn at(field: impl Into<String>, code: Code, rest: impl fmt::Display) -> Self {
+        let field = field.into();
+        Self { message: format!("`{}` {rest}", crate::text::clean(&field)), field: Some(field), code }
+    }
+
+    /// A fault of the document as a whole.
+    #[must_use]
+    pub fn whole(code: Code, message: impl Into<String>) -> Self {
+        Self { field: None, code, message: message.into() }
+    }
+}
+
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
         /// The closed set of stable codes.
