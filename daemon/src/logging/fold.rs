@@ -1,0 +1,176 @@
+//! Folding: a fact is written once, its repeats are counted, and the count is written when the window ends (F026, F272).
+//!
+//! Two rules. A fact that is the same in every word is swallowed while its window is open; each window that ends with a
+//! count is followed by a longer one. And one place in the program writes at most [`BURST`] facts of a project in
+//! [`FIRST_WINDOW_MS`], whatever their details. Both tables are bounded. Time is given in, never read here.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hash, RandomState};
+
+use tracing::Level;
+
+use super::fact::{Fact, How, Repeated};
+
+/// How long the first repeats are counted before the count is written, in ms.
+pub(super) const FIRST_WINDOW_MS: u64 = 10_000;
+/// The longest window that a fact that goes on and on comes to, in ms.
+const LONGEST_WINDOW_MS: u64 = 3_600_000;
+/// By how much a window grows when it ended with a count.
+const GROWTH: u64 = 6;
+/// Facts of one place and project that are written in a window, at level info and above.
+pub(super) const BURST: u32 = 100;
+/// Entries in each table; the one that was opened first makes room.
+const MOST: usize = 256;
+
+/// What is to become of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is new: write it.
+    Write,
+    /// It was counted.
+    Counted,
+}
+
+/// The facts that were lately written, and how often each was stated again.
+#[derive(Default)]
+pub(super) struct Folds {
+    hasher: RandomState,
+    windows: HashMap<u64, Window>,
+    sites: HashMap<u64, Site>,
+}
+
+struct Window {
+    opened: u64,
+    length: u64,
+    count: u64,
+    how: How,
+    /// The last fact that was counted.
+    last: Option<Box<Fact>>,
+}
+
+#[derive(Clone, Copy)]
+struct Site {
+    opened: u64,
+    written: u32,
+}
+
+impl Folds {
+    /// Decides about `fact` at `now` (monotonic ms). Call [`Folds::due`] before, so that no window is over.
+    pub(super) fn admit(&mut self, fact: &Fact, now: u64) -> Verdict {
+        let same = self.same(fact);
+        if let Some(window) = self.windows.get_mut(&same) {
+            window.add(fact);
+            return Verdict::Counted;
+        }
+        let site = self.site(fact);
+        if fact.level <= Level::INFO && !self.may_write(site, now) {
+            let window = self.windows.entry(site).or_insert_with(|| Window::open(now, How::Alike));
+            window.add(fact);
+            return Verdict::Counted;
+        }
+        self.windows.insert(same, Window::open(now, How::Same));
+        Verdict::Write
+    }
+
+    /// The counts that are to be written now: of windows that are over, and of those that must make room.
+    pub(super) fn due(&mut self, now: u64) -> Vec<Fact> {
+        let mut due = Vec::new();
+        self.windows.retain(|_, window| {
+            if now < window.ends() {
+                return true;
+            }
+            let goes_on = window.count > 0;
+            due.extend(window.close(now));
+            goes_on
+        });
+        while self.windows.len() >= MOST {
+            let Some(oldest) = self.windows.iter().min_by_key(|(_, window)| window.opened).map(|(&key, _)| key) else {
+                break;
+            };
+            due.extend(self.windows.remove(&oldest).and_then(|mut window| window.close(now)));
+        }
+        self.sites.retain(|_, site| now < site.opened + FIRST_WINDOW_MS);
+        due.sort_by_key(|fact| fact.at);
+        due
+    }
+
+    /// When the next count is to be written, in monotonic ms; `None` while nothing was counted.
+    pub(super) fn next_due(&self) -> Option<u64> {
+        self.windows.values().filter(|window| window.count > 0).map(Window::ends).min()
+    }
+
+    /// All counts, whatever their windows: the log ends.
+    pub(super) fn drain(&mut self, now: u64) -> Vec<Fact> {
+        let mut rest: Vec<_> = self.windows.drain().filter_map(|(_, mut window)| window.close(now)).collect();
+        rest.sort_by_key(|fact| fact.at);
+        rest
+    }
+
+    fn may_write(&mut self, site: u64, now: u64) -> bool {
+        if self.sites.len() >= MOST && !self.sites.contains_key(&site) {
+            return true;
+        }
+        let site = self.sites.entry(site).or_insert(Site { opened: now, written: 0 });
+        site.written = site.written.saturating_add(1);
+        site.written <= BURST
+    }
+
+    fn same(&self, fact: &Fact) -> u64 {
+        let said = &fact.said;
+        self.hasher.hash_one((&fact.site, &said.project, &said.task, &said.message, HashedFields(&said.fields)))
+    }
+
+    fn site(&self, fact: &Fact) -> u64 {
+        self.hasher.hash_one((&fact.site, &fact.said.project))
+    }
+}
+
+impl Window {
+    fn open(opened: u64, how: How) -> Self {
+        Self { opened, length: FIRST_WINDOW_MS, count: 0, how, last: None }
+    }
+
+    fn ends(&self) -> u64 {
+        self.opened.saturating_add(self.length)
+    }
+
+    fn add(&mut self, fact: &Fact) {
+        self.count += 1;
+        match &mut self.last {
+            Some(last) if self.how == How::Same => last.at = fact.at,
+            last => *last = Some(Box::new(fact.clone())),
+        }
+    }
+
+    /// Ends this window and opens a longer one. A single repeat is written as it was.
+    fn close(&mut self, now: u64) -> Option<Fact> {
+        let mut fact = *self.last.take()?;
+        let within_ms = now.saturating_sub(self.opened);
+        if self.count > 1 || self.length > FIRST_WINDOW_MS {
+            fact.repeated = Some(Repeated { count: self.count, within_ms, how: self.how });
+        }
+        self.opened = now;
+        self.length = (self.length * GROWTH).min(LONGEST_WINDOW_MS);
+        self.count = 0;
+        Some(fact)
+    }
+}
+
+/// Values of JSON cannot be hashed; their text can.
+struct HashedFields<'a>(&'a [(&'static str, serde_json::Value)]);
+
+impl Hash for HashedFields<'_> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        for (name, value) in self.0 {
+            name.hash(state);
+            match value {
+                serde_json::Value::String(text) => text.hash(state),
+                other => other.to_string().hash(state),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "fold_tests.rs"]
+mod tests;

@@ -1,0 +1,174 @@
+//! Putting the log together, and taking it down again so that the last lines survive (F275).
+
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tracing::Subscriber;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::{Registry, reload};
+
+use super::form::{Form, Paint};
+use super::layer::{FactLayer, Pipe};
+use super::panics;
+use super::rotating::RotatingFile;
+use super::settings::{Colour, Format, LogError, LogSettings, Target};
+use super::sink::{Counted, Progress, Sink};
+use crate::clock::Wall;
+
+/// Lines that wait for a slow disk or terminal; more are dropped and counted.
+const QUEUE_LINES: usize = 1024;
+/// The names that `tracing` knows; it would also take numbers and the empty text.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+/// The log's thread needs little.
+const STACK_BYTES: usize = 128 * 1024;
+
+/// The running log. Keep it in `main` until the very end: dropping it writes what is still held back.
+#[must_use = "the log ends when its guard is dropped"]
+pub struct LogGuard {
+    pipe: Arc<Pipe>,
+    progress: Arc<Progress>,
+    level: reload::Handle<Targets, Registry>,
+    windows: Option<JoinHandle<()>>,
+    // Dropped after `Drop::drop` ran: waits, a second at most, until the queue is empty.
+    _worker: WorkerGuard,
+}
+
+/// What the log could not keep, since the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogStats {
+    /// Lines that found the queue full.
+    pub dropped: u64,
+    /// Lines that could not be written.
+    pub failed: u64,
+    /// Why the last of these could not.
+    pub error: Option<String>,
+}
+
+/// Starts the log of this process: the subscriber of `tracing`, its threads and the panic hook.
+///
+/// # Errors
+/// A level that is none, a folder or file that cannot be used, a second call in one process.
+pub fn init(settings: &LogSettings) -> Result<LogGuard, LogError> {
+    let (subscriber, guard) = build(settings)?;
+    tracing::subscriber::set_global_default(subscriber).map_err(|_| LogError::Twice)?;
+    panics::install(Arc::clone(&guard.pipe));
+    Ok(guard)
+}
+
+/// As [`init`], without making it the log of the process.
+fn build(settings: &LogSettings) -> Result<(impl Subscriber + Send + Sync + use<>, LogGuard), LogError> {
+    let level = parse_level(&settings.level)?;
+    let sink = match &settings.target {
+        Target::Stderr => Sink::Stderr(io::stderr()),
+        Target::Files(files) => Sink::File(RotatingFile::open(files.clone(), Wall::now())?),
+    };
+    assemble(sink, form(settings), level)
+}
+
+fn assemble(
+    sink: Sink,
+    form: Form,
+    level: Targets,
+) -> Result<(impl Subscriber + Send + Sync + use<>, LogGuard), LogError> {
+    let progress = Arc::new(Progress::default());
+    let counted = Counted { sink, progress: Arc::clone(&progress) };
+    let (out, worker) = NonBlockingBuilder::default()
+        .buffered_lines_limit(QUEUE_LINES)
+        .lossy(true)
+        .thread_name("log-writer")
+        .finish(counted);
+    let pipe = Arc::new(Pipe::new(out, form, Arc::clone(&progress)));
+    let windows = spawn_windows(Arc::clone(&pipe))?;
+    let (level, handle) = reload::Layer::new(level);
+    let subscriber = Registry::default().with(level).with(FactLayer { pipe: Arc::clone(&pipe) });
+    Ok((subscriber, LogGuard { pipe, progress, level: handle, windows: Some(windows), _worker: worker }))
+}
+
+impl LogGuard {
+    /// Takes another level from now on, as at a reload.
+    ///
+    /// # Errors
+    /// When the text is no level; the old one stays.
+    pub fn set_level(&self, level: &str) -> Result<(), LogError> {
+        let parsed = parse_level(level)?;
+        let refused = |error: reload::Error| LogError::Level { text: level.to_owned(), reason: error.to_string() };
+        self.level.reload(parsed).map_err(refused)
+    }
+
+    /// Waits until every line so far was handed to the system, at most `limit`.
+    pub fn flush(&self, limit: Duration) {
+        self.pipe.flush(limit);
+    }
+
+    /// What was lost so far.
+    pub fn stats(&self) -> LogStats {
+        let counts = self.progress.counts();
+        LogStats { dropped: self.pipe.dropped(), failed: counts.failed, error: counts.error }
+    }
+}
+
+impl Drop for LogGuard {
+    fn drop(&mut self) {
+        self.pipe.close();
+        if let Some(windows) = self.windows.take() {
+            // It only fails when that thread panicked, and then there is nobody left to tell.
+            windows.join().ok();
+        }
+    }
+}
+
+fn spawn_windows(pipe: Arc<Pipe>) -> Result<JoinHandle<()>, LogError> {
+    thread::Builder::new()
+        .name("log-windows".to_owned())
+        .stack_size(STACK_BYTES)
+        .spawn(move || pipe.watch_windows())
+        .map_err(LogError::Thread)
+}
+
+/// A word alone must be a level: `Targets` would take it for the name of a part and silently log everything of that.
+fn parse_level(text: &str) -> Result<Targets, LogError> {
+    let refused = |reason: String| LogError::Level { text: text.to_owned(), reason };
+    for part in text.split(',').map(str::trim) {
+        let level = part.split_once('=').map_or(part, |(_, level)| level.trim());
+        if !LEVELS.iter().any(|known| level.eq_ignore_ascii_case(known)) {
+            return Err(refused(format!("`{level}` is none")));
+        }
+    }
+    let compact: String = text.split_whitespace().collect();
+    compact.parse().map_err(|error| refused(format!("{error}")))
+}
+
+fn form(settings: &LogSettings) -> Form {
+    let terminal = matches!(settings.target, Target::Stderr) && io::stderr().is_terminal();
+    let paint = if terminal && settings.colour == Colour::Auto { Paint::Colours } else { Paint::Nothing };
+    match settings.format {
+        Format::Json => Form::Json,
+        Format::Pretty => Form::Pretty(paint),
+        Format::Auto if terminal => Form::Pretty(paint),
+        Format::Auto | Format::Plain if writes_to_journal(settings) => Form::Priority,
+        Format::Auto | Format::Plain => Form::Plain,
+    }
+}
+
+/// `JOURNAL_STREAM` holds device and inode of the stream that systemd gave us. Somebody may have redirected stderr
+/// since, and children inherit the variable: therefore the numbers must be those of our stderr.
+fn writes_to_journal(settings: &LogSettings) -> bool {
+    let (Target::Stderr, Some(stream)) = (&settings.target, &settings.journal_stream) else {
+        return false;
+    };
+    let numbers = stream.to_str().and_then(|text| text.split_once(':'));
+    let Some((Ok(dev), Ok(ino))) = numbers.map(|(dev, ino)| (dev.parse::<u64>(), ino.parse::<u64>())) else {
+        return false;
+    };
+    fs::metadata("/dev/stderr").is_ok_and(|meta| (meta.dev(), meta.ino()) == (dev, ino))
+}
+
+#[cfg(test)]
+#[path = "install_tests.rs"]
+mod tests;

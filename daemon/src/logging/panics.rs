@@ -1,0 +1,35 @@
+//! A panic becomes a line of the log, and that line is written before anything else happens (F275).
+
+use std::any::Any;
+use std::panic::{self, PanicHookInfo};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use super::layer::Pipe;
+
+/// How long a panicking thread waits for its line.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Replaces the panic hook of the process. The earlier one is not called: it would write the message unmasked.
+pub(super) fn install(pipe: Arc<Pipe>) {
+    panic::set_hook(Box::new(move |info| {
+        tell(info);
+        pipe.flush(PATIENCE);
+    }));
+}
+
+fn tell(info: &PanicHookInfo<'_>) {
+    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    let thread = thread::current();
+    let name = thread.name().unwrap_or("unnamed");
+    tracing::error!(thread = name, place, "panicked: {}", words(info.payload()));
+}
+
+fn words(payload: &(dyn Any + Send)) -> &str {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (None, Some(text)) => text,
+        (None, None) => "(no text)",
+    }
+}
