@@ -70,7 +70,7 @@ impl<'p> Walk<'p> {
                 _ => {
                     self.step(part);
                     if self.links > LINKS {
-                        return Resolution::Outside;
+                        return Resolution::Loop;
                     }
                 }
             }

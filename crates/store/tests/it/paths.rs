@@ -63,9 +63,6 @@ fn every_kind_of_path_is_resolved() {
         "out/x",
         "tmp/x",
         "gone/x",
-        "loop",
-        "loop/x",
-        "chain0",
         "missing/../out/x",
         "missing/../../x",
         "../app-evil",
@@ -74,6 +71,9 @@ fn every_kind_of_path_is_resolved() {
         "/nowhere/x",
     ] {
         check(outside, None);
+    }
+    for endless in ["loop", "loop/x", "chain0"] {
+        assert_eq!(dir.resolve(endless), Resolution::Loop, "{endless}");
     }
     check(&format!("{root}-evil/x"), None);
     check(&"x/".repeat(2500), Some((("x/".repeat(2500)).trim_end_matches('/'), Kind::Missing)));
