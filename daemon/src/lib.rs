@@ -12,4 +12,5 @@ pub mod journal;
 pub mod logging;
 pub mod message;
 pub mod places;
+pub mod registry;
 pub mod secrets;

@@ -1,0 +1,114 @@
+//! The registered projects as a value: entries, what may be changed, and identity by folder (D72).
+//!
+//! Nothing is written here. Members that this program does not know come back as they were.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::state_file::VERSION;
+use crate::folder_id::FolderId;
+
+/// The content of `projects.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProjectList {
+    version: u64,
+    /// In the order of registration.
+    pub projects: Vec<Entry>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+/// One registered project. Its state survives restarts (D77).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The root folder: absolute, links resolved when it was registered. Always UTF-8.
+    pub path: PathBuf,
+    /// The name that was given to it; without one, the folder's own name serves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `false`: its lock is not held and nothing happens in it.
+    #[serde(default = "yes")]
+    pub enabled: bool,
+    /// `true`: nothing is dispatched until `resume`.
+    #[serde(default)]
+    pub paused: bool,
+    /// Fingerprint (64 hex digits) of the task whose hold `resume` has lifted once (D65).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held_lifted: Option<String>,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
+}
+
+/// What can be changed in an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// `handoff enable`
+    Enable,
+    /// `handoff disable`
+    Disable,
+    /// `handoff pause`
+    Pause,
+    /// `handoff resume` of a paused project.
+    Resume,
+    /// `handoff resume` of a held one: the task with this fingerprint may be dispatched once (D65).
+    LiftHold(String),
+    /// The lifted task was dispatched, or another one is there.
+    ForgetLiftedHold,
+}
+
+impl Default for ProjectList {
+    fn default() -> Self {
+        Self { version: VERSION, projects: Vec::new(), unknown: Map::new() }
+    }
+}
+
+impl ProjectList {
+    /// The entry of the folder that `path` leads to: the same folder, or the same path where there is none now.
+    #[must_use]
+    pub fn position(&self, path: &Path) -> Option<usize> {
+        let by_path = self.projects.iter().position(|entry| same_path(&entry.path, path));
+        by_path.or_else(|| {
+            let wanted = FolderId::of(path).ok()?;
+            self.projects.iter().position(|entry| FolderId::of(&entry.path).ok() == Some(wanted))
+        })
+    }
+
+    /// As [`ProjectList::position`], the entry itself.
+    #[must_use]
+    pub fn get(&self, path: &Path) -> Option<&Entry> {
+        self.position(path).map(|index| &self.projects[index])
+    }
+}
+
+impl Entry {
+    /// A new entry: enabled, not paused.
+    #[must_use]
+    pub fn new(path: PathBuf, name: Option<String>) -> Self {
+        Self { path, name, enabled: true, paused: false, held_lifted: None, unknown: Map::new() }
+    }
+
+    /// Makes a change; whether it changed anything.
+    pub fn apply(&mut self, change: Change) -> bool {
+        let before = self.clone();
+        match change {
+            Change::Enable => self.enabled = true,
+            Change::Disable => self.enabled = false,
+            Change::Pause => self.paused = true,
+            Change::Resume => self.paused = false,
+            Change::LiftHold(fingerprint) => self.held_lifted = Some(fingerprint),
+            Change::ForgetLiftedHold => self.held_lifted = None,
+        }
+        *self != before
+    }
+}
+
+/// Equal part by part: `/a//b/` is `/a/b`.
+pub(super) fn same_path(a: &Path, b: &Path) -> bool {
+    a.components().eq(b.components())
+}
+
+fn yes() -> bool {
+    true
+}

@@ -1,0 +1,97 @@
+//! All places that name projects, as one list: registry, `[[project]]`, `--project` (D77).
+//!
+//! One folder is one project wherever and however often it is named (D72). This is a view; it writes nothing.
+
+use std::path::{Path, PathBuf};
+
+use super::list::{Entry, ProjectList, same_path};
+use super::select::Candidate;
+use crate::config::{Config, ProjectConfig};
+use crate::folder_id::FolderId;
+
+/// A project that this run knows, with what each place says of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Project {
+    /// Its root: links resolved where it exists, else as it was named.
+    pub path: PathBuf,
+    /// The folder now; `None` while there is none (not mounted, removed).
+    pub id: Option<FolderId>,
+    /// The registry's entry.
+    pub entry: Option<Entry>,
+    /// The `[[project]]` of the configuration.
+    pub config: Option<ProjectConfig>,
+    /// `--project` names it.
+    pub by_option: ByOption,
+}
+
+/// Whether `--project` named a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByOption {
+    /// For this run.
+    Named,
+    /// Only other places name it.
+    NotNamed,
+}
+
+impl Project {
+    /// Whether anything happens in it: no place says otherwise. `handoff disable` outlives a restart with `--project`.
+    #[must_use]
+    pub fn enabled(&self) -> bool {
+        let registered = self.entry.as_ref().is_none_or(|entry| entry.enabled);
+        registered && self.config.as_ref().and_then(|config| config.enabled).unwrap_or(true)
+    }
+
+    /// Whether dispatching is paused (`handoff pause`).
+    #[must_use]
+    pub fn paused(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.paused)
+    }
+
+    /// The given name: the configuration's before the registry's.
+    #[must_use]
+    pub fn given_name(&self) -> Option<&str> {
+        let configured = self.config.as_ref().and_then(|config| config.name.as_deref());
+        configured.or_else(|| self.entry.as_ref().and_then(|entry| entry.name.as_deref()))
+    }
+
+    /// The name to show: the given one, else the folder's own.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let own = || self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned();
+        self.given_name().map_or_else(own, str::to_owned)
+    }
+
+    /// As far as choosing one needs it.
+    #[must_use]
+    pub fn candidate(&self) -> Candidate<'_> {
+        Candidate { path: &self.path, name: self.given_name() }
+    }
+}
+
+/// Every project, registered ones first. Each folder is looked at once.
+#[must_use]
+pub fn all_projects(list: &ProjectList, config: &Config, options: &[PathBuf]) -> Vec<Project> {
+    let mut projects = Vec::new();
+    for entry in &list.projects {
+        let project = find_or_add(&mut projects, &entry.path);
+        project.entry.get_or_insert_with(|| entry.clone());
+    }
+    for configured in &config.projects {
+        find_or_add(&mut projects, &configured.path).config = Some(configured.clone());
+    }
+    for path in options {
+        find_or_add(&mut projects, path).by_option = ByOption::Named;
+    }
+    projects
+}
+
+fn find_or_add<'p>(projects: &'p mut Vec<Project>, path: &Path) -> &'p mut Project {
+    let id = FolderId::of(path).ok();
+    let same = |known: &Project| same_path(&known.path, path) || (id.is_some() && known.id == id);
+    let index = projects.iter().position(same).unwrap_or_else(|| {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        projects.push(Project { path, id, entry: None, config: None, by_option: ByOption::NotNamed });
+        projects.len() - 1
+    });
+    &mut projects[index]
+}
