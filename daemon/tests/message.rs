@@ -4,12 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use handoffd::context::{Content, ContextFile};
-use handoffd::message::{
-    Candidates, EarlierRun, Gate, GateKind, Handoff, MAX_BYTES, Preferred, PreferredFit, cancel, remind, render,
-};
+use handoffd::message::{EarlierRun, Handoff, MAX_BYTES, cancel, remind, render};
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-use queue::{AcceptanceRole, DispatchId};
+use queue::{AcceptanceRole, Agent, DispatchId, Gate, Planner, RequiredRole, TaskType};
 
 /// What a reader of the message sees.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -74,31 +72,44 @@ fn one_line(text: &str) -> bool {
     !text.chars().any(|c| matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}'))
 }
 
-/// A task with every part set; the texts are the test's.
+/// A task with every part set.
 #[derive(Debug, Clone)]
 struct Texts {
-    values: [String; 8],
-    instruction: String,
-    gate_reason: String,
-    scope: Vec<String>,
-    criteria: Vec<String>,
+    planner: Planner,
     context: Vec<(String, Option<String>)>,
+    ended_at: String,
     error: String,
-    agents: Vec<String>,
+    agents: Vec<Agent>,
+}
+
+fn agent(name: &str, role: AcceptanceRole) -> Agent {
+    let name = name.to_owned();
+    Agent { name, package: None, aliases: Vec::new(), role: Some(role), model_pin: None, thinking_pin: None }
 }
 
 impl Texts {
     fn plain() -> Self {
-        Self {
-            values: ["T-1", "IMPLEMENT", "writer", "builder", "T-0", "src", "docs/plan.md", "2026-11-30T08:00:00Z"]
-                .map(str::to_owned),
+        let planner = Planner {
+            task_id: "T-1".to_owned(),
+            task_type: TaskType::Implement,
+            required_role: RequiredRole::Writer,
+            preferred_agent: Some("nobody".to_owned()),
+            gate: Gate::ReviewAfter,
+            gate_reason: Some("touches the API".to_owned()),
+            parent_task_id: Some("T-0".to_owned()),
             instruction: "Add the flag.".to_owned(),
-            gate_reason: "touches the API".to_owned(),
+            working_dir: "src".to_owned(),
             scope: vec!["src".to_owned()],
-            criteria: vec!["tests pass".to_owned()],
+            acceptance_criteria: vec!["tests pass".to_owned()],
+            plan_ref: Some("docs/plan.md".to_owned()),
+            created_at: "2026-11-30T08:00:00Z".to_owned(),
+        };
+        Self {
+            planner,
             context: Vec::new(),
+            ended_at: "2026-11-30T07:00:00.000Z".to_owned(),
             error: "no report".to_owned(),
-            agents: vec!["builder".to_owned()],
+            agents: vec![agent("builder", AcceptanceRole::Writer), agent("checker", AcceptanceRole::ReadOnly)],
         }
     }
 
@@ -114,40 +125,30 @@ impl Texts {
     }
 
     fn handoff<'a>(&'a self, context: &'a [ContextFile]) -> Handoff<'a> {
-        let all = |list: &'a [String]| list.iter().map(String::as_str).collect::<Vec<_>>();
-        let [task_id, task_type, required_role, agent, parent, working_dir, plan, created_at] = &self.values;
         Handoff {
             dispatch_id: DispatchId::from_random(7),
-            task_id,
-            task_type,
-            required_role,
-            worker_role: AcceptanceRole::Writer,
-            preferred_agent: Some(Preferred { name: agent, fit: PreferredFit::Unknown }),
-            gate: Some(Gate { kind: GateKind::ReviewAfter, reason: &self.gate_reason }),
-            parent_task_id: Some(parent),
-            instruction: &self.instruction,
-            working_dir,
-            scope: all(&self.scope),
-            criteria: all(&self.criteria),
-            plan_ref: Some(plan),
-            created_at,
+            planner: &self.planner,
+            agents: &self.agents,
             context,
-            earlier: Some(EarlierRun { ended_at: created_at, status: "ERROR", error: Some(&self.error) }),
-            candidates: Candidates { workers: all(&self.agents), reviewers: all(&self.agents) },
-            report_room: Some(100_000),
+            earlier: Some(EarlierRun { ended_at: &self.ended_at, status: "ERROR", error: Some(&self.error) }),
+            report_room: 100_000,
         }
+    }
+
+    fn gate_reason(&self) -> &str {
+        self.planner.gate_reason.as_deref().unwrap_or_default()
     }
 
     /// The blocks of foreign text, in the order of the message.
     fn blocks(&self) -> Vec<String> {
         let mut blocks = Vec::new();
-        if !one_line(&self.gate_reason) {
-            blocks.push(as_block(&self.gate_reason));
+        if !one_line(self.gate_reason()) && !blank(self.gate_reason()) {
+            blocks.push(as_block(self.gate_reason()));
         }
         blocks.push(as_block(&self.error));
-        blocks.push(as_block(&self.instruction));
-        if !self.criteria.iter().all(|text| one_line(text)) {
-            blocks.extend(self.criteria.iter().map(|text| as_block(text)));
+        blocks.push(as_block(&self.planner.instruction));
+        if !self.planner.acceptance_criteria.iter().all(|text| one_line(text)) {
+            blocks.extend(self.planner.acceptance_criteria.iter().map(|text| as_block(text)));
         }
         blocks.extend(self.context.iter().filter_map(|(_, text)| text.as_deref()).map(as_block));
         blocks
@@ -155,16 +156,24 @@ impl Texts {
 
     /// The values that stand as inline code, where they are not blocks.
     fn codes(&self) -> Vec<String> {
-        let mut codes: Vec<&String> = self.values.iter().chain(&self.scope).chain(&self.agents).collect();
+        let planner = &self.planner;
+        let mut codes: Vec<&String> = vec![&planner.task_id, &planner.working_dir, &planner.created_at, &self.ended_at];
+        codes.extend(&planner.scope);
         codes.extend(self.context.iter().map(|(path, _)| path));
-        if self.criteria.iter().all(|text| one_line(text)) {
-            codes.extend(&self.criteria);
+        if planner.acceptance_criteria.iter().all(|text| one_line(text)) {
+            codes.extend(&planner.acceptance_criteria);
         }
-        if one_line(&self.gate_reason) {
-            codes.push(&self.gate_reason);
-        }
+        let optional = [&planner.preferred_agent, &planner.parent_task_id, &planner.plan_ref];
+        codes.extend(optional.into_iter().flatten().filter(|text| !blank(text)));
+        codes.extend(planner.gate_reason.iter().filter(|text| one_line(text) && !blank(text)));
+        let alone = |agent: &&Agent| self.agents.iter().filter(|other| other.name == agent.name).count() == 1;
+        codes.extend(self.agents.iter().filter(alone).map(|agent| &agent.name));
         codes.into_iter().filter(|text| !text.is_empty()).map(|text| as_code(text)).collect()
     }
+}
+
+fn blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 const HEADINGS: [&str; 8] = [
@@ -214,19 +223,29 @@ fn hostile() -> impl Strategy<Value = String> {
 }
 
 fn texts() -> impl Strategy<Value = Texts> {
-    let values = prop::array::uniform8(hostile());
     let list = || prop::collection::vec(hostile(), 1..4);
     let context = prop::collection::vec((hostile(), prop::option::weighted(0.8, hostile())), 0..4);
-    (values, hostile(), hostile(), list(), list(), context, hostile(), list()).prop_map(
-        |(values, instruction, gate_reason, scope, criteria, context, error, agents)| Texts {
-            values,
-            instruction,
-            gate_reason,
-            scope,
-            criteria,
-            context,
-            error,
-            agents,
+    let values = (prop::array::uniform4(hostile()), prop::array::uniform4(hostile()), list(), list());
+    (values, prop::array::uniform2(hostile()), list(), context).prop_map(
+        |((fields, optional, scope, acceptance_criteria), [ended_at, error], names, context)| {
+            let [task_id, instruction, working_dir, created_at] = fields;
+            let [preferred_agent, gate_reason, parent_task_id, plan_ref] = optional.map(Some);
+            let roles = [AcceptanceRole::Writer, AcceptanceRole::ReadOnly].into_iter().cycle();
+            let planner = Planner {
+                task_id,
+                preferred_agent,
+                gate_reason,
+                parent_task_id,
+                instruction,
+                working_dir,
+                scope,
+                acceptance_criteria,
+                plan_ref,
+                created_at,
+                ..Texts::plain().planner
+            };
+            let agents = names.iter().zip(roles).map(|(name, role)| agent(name, role)).collect();
+            Texts { planner, context, ended_at, error, agents }
         },
     )
 }
@@ -256,11 +275,14 @@ fn a_plain_task_reads_well() {
     let context = texts.context_files();
     let message = render(&texts.handoff(&context)).unwrap();
     for part in [
-        "- Preferred agent: `builder` (no such agent here)\n",
-        "- Gate: `review-after`, because: `touches the API`\n",
+        "- Preferred agent: `nobody` (no such agent here)\n",
+        "- Gate: `review-after`\n- Reason for the gate: `touches the API`\n",
+        "ended with `ERROR` at `2026-11-30T07:00:00.000Z`",
+        "the working directory `src` (set it as `cwd`, too)",
         "File 1 of 2: `README.md`, 18 bytes, SHA-256 `0000",
         "File 2 of 2: `b`, which does not exist.\n",
         "Agents here that qualify: `builder`.",
+        "Agents here that qualify: `checker`.",
         "\"gate\": \"review-after\"",
         "`off`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`",
         "it may have about 97 KiB",
@@ -271,11 +293,10 @@ fn a_plain_task_reads_well() {
 
 #[test]
 fn the_skeleton_of_the_report_is_json_with_every_field() {
-    let texts = Texts::plain();
-    for (gate, entries) in [(None, 0), (Some(GateKind::ConsultBefore), 1)] {
-        let mut handoff = texts.handoff(&[]);
-        handoff.gate = gate.map(|kind| Gate { kind, reason: "r" });
-        let seen = read_back(&render(&handoff).unwrap());
+    for (gate, entries) in [(Gate::None, 0), (Gate::ConsultBefore, 1)] {
+        let mut texts = Texts::plain();
+        texts.planner.gate = gate;
+        let seen = read_back(&render(&texts.handoff(&[])).unwrap());
         let report: serde_json::Value = serde_json::from_str(seen.blocks.last().unwrap()).unwrap();
         let members: Vec<&String> = report.as_object().unwrap().keys().collect();
         assert_eq!(
@@ -287,13 +308,27 @@ fn the_skeleton_of_the_report_is_json_with_every_field() {
 }
 
 #[test]
+fn the_gate_has_its_place_before_or_after_the_work() {
+    let mut texts = Texts::plain();
+    for (gate, first, second) in [
+        (Gate::ConsultBefore, "1. **Consult first.**", "2. **Delegate.**"),
+        (Gate::ReviewAfter, "1. **Delegate.**", "2. **Have it reviewed.**"),
+        (Gate::None, "1. **Delegate.**", "2. **Ask for the runs.**"),
+    ] {
+        texts.planner.gate = gate;
+        let message = render(&texts.handoff(&[])).unwrap();
+        let place = |step: &str| message.find(step).unwrap_or_else(|| panic!("{step} is not in\n{message}"));
+        assert!(place(first) < place(second), "{message}");
+    }
+}
+
+#[test]
 fn a_read_only_task_is_told_so() {
-    let texts = Texts::plain();
-    let mut handoff = texts.handoff(&[]);
-    (handoff.worker_role, handoff.gate, handoff.earlier) = (AcceptanceRole::ReadOnly, None, None);
-    handoff.candidates = Candidates::default();
-    let message = render(&handoff).unwrap();
-    for part in ["no file may be changed", "- Gate: none\n", "No agent here has that role", "\"files_changed\": []"] {
+    let mut texts = Texts::plain();
+    (texts.planner.task_type, texts.planner.gate) = (TaskType::Consult, Gate::None);
+    texts.agents.pop();
+    let message = render(&Handoff { earlier: None, ..texts.handoff(&[]) }).unwrap();
+    for part in ["no file may be changed", "- Gate: `none`\n", "No agent here has that role", "\"files_changed\": []"] {
         assert!(message.contains(part), "{part:?} is not in\n{message}");
     }
     assert!(!message.contains("It ran before") && !message.contains("Have it reviewed"), "{message}");
@@ -302,7 +337,7 @@ fn a_read_only_task_is_told_so() {
 #[test]
 fn the_largest_allowed_task_fits_and_a_flood_of_back_quotes_is_an_error() {
     let mut texts = Texts::plain();
-    texts.instruction = "i".repeat(32_768);
+    texts.planner.instruction = "i".repeat(32_768);
     texts.context = (0..4).map(|n| (format!("f{n}"), Some("x`\n".repeat(43_690)))).collect();
     check(&texts);
 

@@ -24,8 +24,8 @@ pub enum Rule {
         /// Counted from one.
         number: usize,
     },
-    /// Absolute, or it leads out of the project as written or by a link.
-    #[error("is not inside the project")]
+    /// Absolute, or it leads out of the project as written or by a link, or links on it form a loop.
+    #[error("does not lead to a place inside the project")]
     Outside,
     /// A folder, FIFO, socket or device.
     #[error("is not a regular file")]

@@ -5,10 +5,11 @@
 
 use std::fmt::Write as _;
 
-use queue::AcceptanceRole;
+use queue::{AcceptanceRole, Gate};
 
+use super::agents;
 use super::foreign::{code, inline};
-use super::handoff::{GateKind, Handoff};
+use super::handoff::Handoff;
 use super::task::heading;
 
 /// How many names of agents are listed; a project may have hundreds.
@@ -17,13 +18,13 @@ const NAMES_SHOWN: usize = 24;
 /// Writes the numbered steps.
 pub(super) fn write(out: &mut String, handoff: &Handoff<'_>) {
     heading(out, "What you have to do");
-    let gate = handoff.gate.as_ref().map(|gate| gate.kind);
+    let gate = handoff.planner.gate;
     let mut steps = Vec::with_capacity(5);
-    if gate == Some(GateKind::ConsultBefore) {
+    if gate == Gate::ConsultBefore {
         steps.push(consult_before(handoff));
     }
     steps.push(delegate(handoff));
-    if gate == Some(GateKind::ReviewAfter) {
+    if gate == Gate::ReviewAfter {
         steps.push(review_after(handoff));
     }
     steps.push(CHECK_RUNS.to_owned());
@@ -50,21 +51,24 @@ reminded once; after that the task is closed as `ERROR`.
 ";
 
 fn delegate(handoff: &Handoff<'_>) -> String {
-    let (role, kind) = match handoff.worker_role {
-        AcceptanceRole::Writer => ("writer", "do the work"),
-        AcceptanceRole::ReadOnly => ("read-only", "answer it"),
+    let role = handoff.planner.task_type.role();
+    let kind = match role {
+        AcceptanceRole::Writer => "do the work",
+        AcceptanceRole::ReadOnly => "answer it",
     };
     let mut step = format!(
         "**Delegate.** Have one sub-agent {kind}: `subagent({{ agent: \"…\", task: \"…\" }})`. Its profile must have \
-         `acceptanceRole: {role}`. "
+         `acceptanceRole: {}`. ",
+        word(role)
     );
-    names(&mut step, "Agents here that qualify", role, &handoff.candidates.workers);
+    names(&mut step, handoff, role);
     step.push_str(" Into `task` write the instruction, ");
-    if handoff.working_dir != "." {
-        let _infallible = write!(step, "the working directory {} (set it as `cwd`, too), ", code(handoff.working_dir));
+    if handoff.planner.working_dir != "." {
+        let _infallible =
+            write!(step, "the working directory {} (set it as `cwd`, too), ", code(&handoff.planner.working_dir));
     }
     step.push_str("the scope, every acceptance criterion, and what it needs of the context files. ");
-    step.push_str(match handoff.worker_role {
+    step.push_str(match role {
         AcceptanceRole::Writer => "Tell it to change nothing outside the scope.",
         AcceptanceRole::ReadOnly => "Tell it to change no file at all.",
     });
@@ -77,7 +81,7 @@ fn consult_before(handoff: &Handoff<'_>) -> String {
         its opinion of the task: a run of its own, of a profile with `acceptanceRole: read-only`. Give it the task and \
         the gate's reason, and do not tell it which answer you expect. "
             .to_owned();
-    names(&mut step, "Agents here that qualify", "read-only", &handoff.candidates.reviewers);
+    names(&mut step, handoff, AcceptanceRole::ReadOnly);
     step.push_str(" Hand its advice on to the worker.");
     step
 }
@@ -88,7 +92,7 @@ fn review_after(handoff: &Handoff<'_>) -> String {
         a run of its own, of a profile with `acceptanceRole: read-only`. Give it the acceptance criteria, the changed \
         files and the gate's reason, do not tell it which answer you expect, and ask for a verdict in the first line. "
             .to_owned();
-    names(&mut step, "Agents here that qualify", "read-only", &handoff.candidates.reviewers);
+    names(&mut step, handoff, AcceptanceRole::ReadOnly);
     step.push_str(
         " A verdict that disapproves is passed on as it is. You may have the work corrected and reviewed again; then the \
          last review counts.",
@@ -97,16 +101,18 @@ fn review_after(handoff: &Handoff<'_>) -> String {
 }
 
 /// The agents to choose from, or what it means that there are none (no builtin agent has a role, D56).
-fn names(out: &mut String, label: &str, role: &str, names: &[&str]) {
+fn names(out: &mut String, handoff: &Handoff<'_>, role: AcceptanceRole) {
+    let names = agents::with_role(handoff.agents, role);
     if names.is_empty() {
         let _infallible = write!(
             out,
-            "No agent here has that role, so `COMPLETE` would be refused: unless a profile with `acceptanceRole: {role}` \
-             turns up, report `ERROR` and say that it is missing."
+            "No agent here has that role, so `COMPLETE` would be refused: unless a profile with `acceptanceRole: {}` turns \
+             up, report `ERROR` and say that it is missing.",
+            word(role)
         );
         return;
     }
-    let _infallible = write!(out, "{label}: ");
+    out.push_str("Agents here that qualify: ");
     for (index, name) in names.iter().take(NAMES_SHOWN).enumerate() {
         if index > 0 {
             out.push_str(", ");
@@ -117,4 +123,12 @@ fn names(out: &mut String, label: &str, role: &str, names: &[&str]) {
         let _infallible = write!(out, " and {} more", names.len() - NAMES_SHOWN);
     }
     out.push('.');
+}
+
+/// The role as profiles spell it.
+pub(super) const fn word(role: AcceptanceRole) -> &'static str {
+    match role {
+        AcceptanceRole::Writer => "writer",
+        AcceptanceRole::ReadOnly => "read-only",
+    }
 }

@@ -4,6 +4,7 @@
 //! planner, a file or an agent that did not pass through `foreign` – that module alone decides how such text is
 //! written, so that it can be read but can never be taken for a line of ours.
 
+mod agents;
 mod context;
 mod duties;
 mod foreign;
@@ -12,7 +13,7 @@ mod reminder;
 mod report;
 mod task;
 
-pub use handoff::{Candidates, EarlierRun, Gate, GateKind, Handoff, Preferred, PreferredFit};
+pub use handoff::{EarlierRun, Handoff};
 pub use reminder::{cancel, remind};
 
 /// The largest message in bytes: what `task.dispatch` may carry (wire protocol, "Session side").

@@ -3,25 +3,27 @@
 
 use std::fmt::Write as _;
 
-use queue::{AcceptanceRole, Thinking};
+use queue::{AcceptanceRole, Gate, Planner, Thinking, limits};
 
-use super::handoff::{Gate, Handoff};
+use super::duties::word;
+use super::handoff::Handoff;
 use super::task::heading;
 
 /// Writes the closing sections.
 pub(super) fn write(out: &mut String, handoff: &Handoff<'_>) {
     heading(out, "The report");
     out.push_str("The arguments of `handoff_task_report`, with every field:\n\n");
-    skeleton(out, handoff);
-    fields(out, handoff);
+    skeleton(out, handoff.planner);
+    fields(out, handoff.planner);
+    room(out, handoff.report_room);
     heading(out, "COMPLETE or ERROR");
     out.push_str(OUTCOMES);
-    refusals(out, handoff);
+    refusals(out, handoff.planner);
 }
 
-fn skeleton(out: &mut String, handoff: &Handoff<'_>) {
-    let evidence = handoff.gate.as_ref().map_or_else(|| "[]".to_owned(), evidence);
-    let files = match handoff.worker_role {
+fn skeleton(out: &mut String, planner: &Planner) {
+    let evidence = evidence(planner.gate);
+    let files = match planner.task_type.role() {
         AcceptanceRole::Writer => "[\"path/to/file\"]",
         AcceptanceRole::ReadOnly => "[]",
     };
@@ -44,33 +46,39 @@ fn skeleton(out: &mut String, handoff: &Handoff<'_>) {
     );
 }
 
-fn evidence(gate: &Gate<'_>) -> String {
+fn evidence(gate: Gate) -> String {
+    if gate == Gate::None {
+        return "[]".to_owned();
+    }
     format!(
         r#"[
     {{ "gate": "{}", "agent": "…", "run_id": "…", "status": "COMPLETE", "result": "…", "independent": true, "model": "…", "thinking": "…" }}
   ]"#,
-        gate.kind.as_str()
+        gate.as_str()
     )
 }
 
-fn fields(out: &mut String, handoff: &Handoff<'_>) {
+fn fields(out: &mut String, planner: &Planner) {
     out.push_str("- `status`: `COMPLETE` or `ERROR`.\n");
-    out.push_str(
+    let _infallible = writeln!(
+        out,
         "- `worker`: the agent that did the task. `agent` is its exact name, letter case included; `run_id` the id that \
          the launch returned (a foreground run has none: use any short text, another one for each run); `status` is \
-         `COMPLETE` or `ERROR`; `result` what it answered, of which the first 4,000 characters are kept; `model` one line \
-         of 1 to 200 characters, as the run's status shows it; `thinking` one of ",
+         `COMPLETE` or `ERROR`; `result` what it answered, of which the first {} characters are kept; `model` one line of \
+         1 to {} characters, as the run's status shows it; `thinking` one of {}. `null` only in an `ERROR` report, when no \
+         worker ran.",
+        limits::CUT_CHARS,
+        limits::MODEL_CHARS,
+        Thinking::ALL.map(|level| format!("`{}`", level.as_str())).join(", ")
     );
-    levels(out);
-    out.push_str(". `null` only in an `ERROR` report, when no worker ran.\n");
-    match &handoff.gate {
-        None => out.push_str("- `gate_evidence`: an empty list, for this task has no gate.\n"),
-        Some(gate) => {
+    match planner.gate {
+        Gate::None => out.push_str("- `gate_evidence`: an empty list, for this task has no gate.\n"),
+        gate => {
             let _infallible = writeln!(
                 out,
                 "- `gate_evidence`: a list of exactly one entry, with `gate` `{}`, `independent` `true`, and the fields of \
                  `worker` for the gate's run. Its `result` begins with the verdict, which is what the planner reads first.",
-                gate.kind.as_str()
+                gate.as_str()
             );
         }
     }
@@ -78,7 +86,7 @@ fn fields(out: &mut String, handoff: &Handoff<'_>) {
         "- `async_status`: what the last `subagent({ action: \"status\" })` said of the runs of this task: `checked` `true`, \
          and the ids of those that are still live and of those that failed, as two lists of texts.\n",
     );
-    out.push_str(match handoff.worker_role {
+    out.push_str(match planner.task_type.role() {
         AcceptanceRole::Writer => {
             "- `files_changed`: a list of every file that was changed, made or deleted: paths relative to the project's \
              root, inside the scope.\n"
@@ -90,23 +98,16 @@ fn fields(out: &mut String, handoff: &Handoff<'_>) {
          - `result`: a text for the planner: what was done, how each acceptance criterion is met, what is left open.\n\
          - `error`: `null`, or in an `ERROR` report the reason as a text.\n",
     );
-    room(out, handoff.report_room);
-}
-
-fn levels(out: &mut String) {
-    for (index, level) in Thinking::ALL.into_iter().enumerate() {
-        let separator = if index == 0 { "" } else { ", " };
-        let _infallible = write!(out, "{separator}`{}`", level.as_str());
-    }
 }
 
 /// The queue file has a limit of 256 KiB, which the report must leave intact (D12).
-fn room(out: &mut String, room: Option<u64>) {
-    out.push_str("\nA report is stored in the project's queue file and must fit into it");
-    if let Some(bytes) = room {
-        let _infallible = write!(out, ": this time it may have about {} KiB", bytes / 1024);
-    }
-    out.push_str(". Sum up, and leave out listings that can be read from the files themselves.\n");
+fn room(out: &mut String, bytes: usize) {
+    let _infallible = writeln!(
+        out,
+        "\nA report is stored in the project's queue file and must fit into it: this time it may have about {} KiB. Sum up, \
+         and leave out listings that can be read from the files themselves.",
+        bytes / 1024
+    );
 }
 
 const OUTCOMES: &str = "\
@@ -117,26 +118,23 @@ scope. A failed run of this task cannot be undone: report `ERROR`, and the plann
 claim a run, a model or a check that was not there: reports are compared with the runs that were seen.
 ";
 
-fn refusals(out: &mut String, handoff: &Handoff<'_>) {
+fn refusals(out: &mut String, planner: &Planner) {
     out.push_str("\n`COMPLETE` is refused\n\n");
-    let role = match handoff.worker_role {
-        AcceptanceRole::Writer => "writer",
-        AcceptanceRole::ReadOnly => "read-only",
-    };
+    let role = word(planner.task_type.role());
     let _infallible = writeln!(
         out,
         "- if `worker` names no agent of this project, one without `acceptanceRole: {role}`, or a run that did not end \
          `COMPLETE`;\n\
          - if `model` or `thinking` is not valid, or not what the agent's profile pins;"
     );
-    if handoff.gate.is_some() {
+    if planner.gate != Gate::None {
         out.push_str(
             "- if the gate's evidence is missing, is the worker's own agent or run, names an agent without \
              `acceptanceRole: read-only`, or a run that did not end `COMPLETE`;\n",
         );
     }
     out.push_str("- if a run of this task is live or failed, or what you claim of a run is not what was seen of it;\n");
-    out.push_str(match handoff.worker_role {
+    out.push_str(match planner.task_type.role() {
         AcceptanceRole::Writer => "- if a changed file lies outside the scope, also through a link;\n",
         AcceptanceRole::ReadOnly => "- if any changed file is named;\n",
     });

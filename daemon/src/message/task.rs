@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 
-use queue::AcceptanceRole;
+use queue::{AcceptanceRole, Gate, Planner};
 
+use super::agents::{self, Preference};
 use super::foreign::{block, inline, is_single_line, item, open_paragraph};
-use super::handoff::{EarlierRun, Handoff, Preferred, PreferredFit};
+use super::handoff::{EarlierRun, Handoff};
 
 /// The opening: who is asked, and how the rest is to be read.
 const OPENING: &str = "\
@@ -29,9 +30,9 @@ pub(super) fn write(out: &mut String, handoff: &Handoff<'_>) {
         ran_before(out, earlier);
     }
     heading(out, "Instruction");
-    block(out, handoff.instruction);
-    scope(out, handoff);
-    criteria(out, &handoff.criteria);
+    block(out, &handoff.planner.instruction);
+    scope(out, handoff.planner);
+    criteria(out, &handoff.planner.acceptance_criteria);
 }
 
 /// Starts a section. Headings are always ours: none ever holds a planner's text.
@@ -41,43 +42,52 @@ pub(super) fn heading(out: &mut String, title: &'static str) {
 }
 
 fn facts(out: &mut String, handoff: &Handoff<'_>) {
+    let planner = handoff.planner;
     heading(out, "Task");
-    item(out, "Task", handoff.task_id);
-    item(out, "Type", handoff.task_type);
-    item(out, "Required role", handoff.required_role);
-    if let Some(preferred) = &handoff.preferred_agent {
-        preferred_agent(out, preferred);
+    item(out, "Task", &planner.task_id);
+    item(out, "Type", planner.task_type.as_str());
+    item(out, "Required role", planner.required_role.as_str());
+    if let Some(name) = given(planner.preferred_agent.as_deref()) {
+        preferred_agent(out, name, agents::preference(handoff.agents, name, planner.task_type.role()));
     }
-    item(out, "Working directory", handoff.working_dir);
-    if let Some(parent) = handoff.parent_task_id {
+    item(out, "Working directory", &planner.working_dir);
+    if let Some(parent) = given(planner.parent_task_id.as_deref()) {
         item(out, "Follows the task", parent);
     }
-    if let Some(plan) = handoff.plan_ref {
+    if let Some(plan) = given(planner.plan_ref.as_deref()) {
         item(out, "Plan", plan);
     }
-    item(out, "Created", handoff.created_at);
+    item(out, "Created", &planner.created_at);
     let _infallible = writeln!(out, "- Dispatch: `{}`", handoff.dispatch_id);
-    match &handoff.gate {
-        None => out.push_str("- Gate: none\n"),
-        Some(gate) => {
-            let _infallible = write!(out, "- Gate: `{}`, because: ", gate.kind.as_str());
-            if is_single_line(gate.reason) {
-                inline(out, gate.reason);
-                out.push('\n');
-            } else {
-                block(out, gate.reason);
-            }
-        }
+    item(out, "Gate", planner.gate.as_str());
+    if let (true, Some(reason)) = (planner.gate != Gate::None, given(planner.gate_reason.as_deref())) {
+        gate_reason(out, reason);
     }
 }
 
-fn preferred_agent(out: &mut String, preferred: &Preferred<'_>) {
+/// An optional field that says something.
+fn given(value: Option<&str>) -> Option<&str> {
+    value.filter(|text| !text.trim().is_empty())
+}
+
+fn gate_reason(out: &mut String, reason: &str) {
+    if is_single_line(reason) {
+        item(out, "Reason for the gate", reason);
+    } else {
+        open_paragraph(out);
+        out.push_str("The reason for the gate:\n");
+        block(out, reason);
+    }
+}
+
+fn preferred_agent(out: &mut String, name: &str, preference: Preference) {
     out.push_str("- Preferred agent: ");
-    inline(out, preferred.name);
-    out.push_str(match preferred.fit {
-        PreferredFit::Fits => " (a hint, not an order)\n",
-        PreferredFit::OtherRole => " (its role does not fit this task: choose another agent)\n",
-        PreferredFit::Unknown => " (no such agent here)\n",
+    inline(out, name);
+    out.push_str(match preference {
+        Preference::Fits => " (a hint, not an order)\n",
+        Preference::OtherRole => " (its role does not fit this task: choose another agent)\n",
+        Preference::Unknown => " (no such agent here)\n",
+        Preference::Ambiguous => " (more than one agent here has that name: choose by full name)\n",
     });
 }
 
@@ -96,9 +106,9 @@ fn ran_before(out: &mut String, earlier: &EarlierRun<'_>) {
     }
 }
 
-fn scope(out: &mut String, handoff: &Handoff<'_>) {
+fn scope(out: &mut String, planner: &Planner) {
     heading(out, "Scope");
-    out.push_str(match handoff.worker_role {
+    out.push_str(match planner.task_type.role() {
         AcceptanceRole::Writer => {
             "Only these paths, relative to the project's root, may be changed. A folder stands for everything in it; \
              `.` is the whole project.\n\n"
@@ -108,7 +118,7 @@ fn scope(out: &mut String, handoff: &Handoff<'_>) {
              is read-only: no file may be changed.\n\n"
         }
     });
-    for entry in &handoff.scope {
+    for entry in &planner.scope {
         out.push_str("- ");
         inline(out, entry);
         out.push('\n');
@@ -116,7 +126,7 @@ fn scope(out: &mut String, handoff: &Handoff<'_>) {
 }
 
 /// One list when every criterion is one line, else each in a block of its own, so that none is bent out of shape.
-fn criteria(out: &mut String, criteria: &[&str]) {
+fn criteria(out: &mut String, criteria: &[String]) {
     heading(out, "Acceptance criteria");
     let plain = criteria.iter().all(|text| is_single_line(text));
     for (index, text) in criteria.iter().enumerate() {
