@@ -94,11 +94,19 @@ impl Folder {
 
     fn link_new(&self, from: &str, to: &str) -> Result<(), IoFault> {
         match self.sys.link(self.fd(), Path::new(from), Path::new(to)) {
-            Ok(()) => self.unlink(from),
-            Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::MLINK) => {
+            Ok(()) => self.unlink(from).inspect_err(|_| self.take_back_link(from, to)),
+            Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::MLINK) => {
                 self.fault("put in place", to, Err(Errno::OPNOTSUPP))
             }
             outcome => self.fault("put in place", to, outcome),
+        }
+    }
+
+    /// Half a rename must not look like a whole one. The new name goes only while it is still the same file.
+    fn take_back_link(&self, from: &str, to: &str) {
+        let identity = |name| self.stat(name).ok().flatten().as_ref().map(Identity::of);
+        if identity(from).is_some() && identity(from) == identity(to) {
+            self.unlink(to).ok();
         }
     }
 

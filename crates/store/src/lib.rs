@@ -11,6 +11,8 @@ mod exchange;
 mod folder;
 mod fs_kind;
 mod hash;
+mod liveness;
+mod lock;
 pub mod names;
 mod paths;
 mod project;
@@ -20,11 +22,17 @@ mod stamp;
 mod swap;
 pub mod sys;
 mod temporary;
+mod turn;
 
 pub use contained::ContainedError;
 pub use error::IoFault;
 pub use fs_kind::FsKind;
 pub use hash::RawHash;
+pub use liveness::{Description, Host, Presence, ProcessId, Processes, SystemProcesses};
+pub use lock::{
+    Acquisition, Binding, Claimant, Facts, GuardState, Holder, Instance, KeepFile, Lock, LockContent, LockError,
+    LockState, Protection, Readable, Unlocked, Verdict, judge,
+};
 pub use project::{Moved, OpenError, PiFolder, ProjectDir, Watched};
 pub use read::{FileBytes, Limit, ReadError};
 pub use replace::{Expected, Method, ReplaceError, Replaced};

@@ -23,6 +23,7 @@ use crate::read::{Limit, ReadError, open_regular, read_open};
 use crate::stamp::Stamp;
 use crate::swap::{SwapFile, keep_as_lost};
 use crate::temporary::Temporary;
+use crate::turn::Turn;
 
 /// What must stand in `tasks.json` for the replace to go through.
 ///
@@ -107,6 +108,7 @@ impl ProjectDir {
             return Err(ReplaceError::TooLarge { size: bytes.len() });
         }
         self.still_named()?;
+        let _turn = Turn::take(&self.root)?;
         match expected {
             Expected::Absent => self.create_queue(bytes),
             Expected::Bytes(hash) => self.exchange_queue(hash, bytes, now),

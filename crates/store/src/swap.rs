@@ -13,6 +13,7 @@ use crate::names::{self, Stage};
 use crate::project::ProjectDir;
 use crate::read::{Limit, ReadError, read_file};
 use crate::stamp::{Identity, is_regular};
+use crate::turn::Turn;
 
 /// The displaced file of a replace. A writer that had it open may still write to it; so it is read once more when the
 /// session accepts, and only then removed. Dropped unsettled (a crash) it is found by the next sweep of temporaries.
@@ -96,6 +97,7 @@ impl ProjectDir {
         now: Timestamp,
         mut judge: impl FnMut(&[u8]) -> SwapVerdict,
     ) -> Result<Swept, IoFault> {
+        let _turn = Turn::take(&self.root)?;
         let mut swept = Swept::default();
         for name in self.root.list()? {
             let remove = match names::temporary_stage(names::QUEUE, &name) {

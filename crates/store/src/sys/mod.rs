@@ -246,7 +246,6 @@ impl Sys {
     }
 
     /// Takes the exclusive lock without waiting; `EWOULDBLOCK` when another open file has it.
-    #[expect(dead_code, reason = "for the lock and the log, which follow")]
     pub(crate) fn try_flock(&self, file: BorrowedFd<'_>) -> Outcome<()> {
         self.run(Call::Flock, Path::new(""), || calls::flock(file, FlockOperation::NonBlockingLockExclusive))
     }

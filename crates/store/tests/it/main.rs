@@ -7,6 +7,10 @@
 )]
 
 mod contained;
+mod judge;
+mod liveness;
+mod lock;
+mod lock_faults;
 mod paths;
 mod race;
 mod real_kernel;
@@ -14,3 +18,4 @@ mod replace;
 mod replace_faults;
 mod support;
 mod sweep;
+mod world;

@@ -37,13 +37,15 @@ fn round(number: usize, write: fn(&Path, &[u8])) -> usize {
     let dir = project.open();
     let done = AtomicBool::new(false);
     let last = format!("planner {number} {WRITES}").into_bytes();
+    let other = project.open();
     let swaps = std::thread::scope(|scope| {
-        let daemon = scope.spawn(|| replace_until(&dir, &done));
+        // The daemon, and somebody at `handoff submit`.
+        let writers = [&dir, &other].map(|dir| scope.spawn(|| replace_until(dir, &done)));
         for count in 1..=WRITES {
             write(&project.queue(), format!("planner {number} {count}").as_bytes());
         }
         done.store(true, Ordering::SeqCst);
-        daemon.join().unwrap()
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<SwapFile>>()
     });
     let settled: Vec<Settled> = swaps.iter().map(|swap| swap.settle(&dir, now()).unwrap()).collect();
     let found = project.queue_bytes();

@@ -15,6 +15,7 @@ pub(crate) const EXDEV: i32 = 18;
 pub(crate) const EINVAL: i32 = 22;
 pub(crate) const ENOSPC: i32 = 28;
 pub(crate) const EROFS: i32 = 30;
+pub(crate) const EOPNOTSUPP: i32 = 95;
 
 /// A project in a temporary folder; `.pi` exists.
 pub(crate) struct Project {
