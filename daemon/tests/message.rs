@@ -341,6 +341,11 @@ fn the_largest_allowed_task_fits_and_a_flood_of_back_quotes_is_an_error() {
     texts.context = (0..4).map(|n| (format!("f{n}"), Some("x`\n".repeat(43_690)))).collect();
     check(&texts);
 
+    texts.planner.instruction = "`".repeat(32_768);
+    texts.planner.acceptance_criteria = vec!["`".repeat(100_000), "\u{202e}".repeat(40_000)];
+    texts.context.clear();
+    check(&texts);
+
     texts.context = (0..4).map(|n| (format!("f{n}"), Some("`".repeat(131_072)))).collect();
     let context = texts.context_files();
     let too_large = render(&texts.handoff(&context)).unwrap_err();

@@ -21,8 +21,9 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 
 /// The message would be larger than a session may be sent.
 ///
-/// Planner fields of a queue file and context files within the limits of D68 fit, unless a file has back-quotes by
-/// the ten thousand: a fence must be longer than any run of them.
+/// Only context files can bring that about: a valid task fits into 256 KiB and grows at most threefold. Files within the
+/// limits of D68 fit, too, unless they have back-quotes by the ten thousand (a fence must be longer than any run of them)
+/// or consist of control characters. So the caller can treat this as a context file that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the handoff message has {bytes} bytes ({context_bytes} of them context files), over the limit of {limit}")]
 pub struct TooLarge {
