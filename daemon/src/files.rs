@@ -3,12 +3,16 @@
 //! For what handoffd keeps for itself (configuration, registry, list of owned projects). Files of a project never come
 //! here: they need descriptors, a re-check and an exchange, which is the work of the crate `store`.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::places::folder::owner_hint;
+
+/// End of the name of a private file that is to replace another.
+const PRIVATE_SUFFIX: &str = ".new";
 
 /// A file could not be read or written: where, during which step, why, and what to do if that is known.
 #[derive(Debug, thiserror::Error)]
@@ -102,14 +106,36 @@ pub fn read_bounded(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<
 pub fn replace_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut private = tempfile::Builder::new()
-        .prefix(".handoffd-")
-        .suffix(".new")
+        .prefix(&private_prefix(path))
+        .suffix(PRIVATE_SUFFIX)
         .tempfile_in(folder)
         .map_err(|error| FileError::io("create a file in", folder, error))?;
     private.write_all(bytes).map_err(|error| FileError::io("write", path, error))?;
     private.as_file().sync_all().map_err(|error| FileError::io("sync", path, error))?;
     private.persist(path).map_err(|error| FileError::io("replace", path, error.error))?;
     File::open(folder).and_then(|dir| dir.sync_all()).map_err(|error| FileError::io("sync", folder, error))
+}
+
+/// Removes private files that a writer of `path` left when it was killed. Only whoever alone may write `path` may call
+/// this. What cannot be removed stays; it harms nobody.
+pub fn remove_leftovers(path: &Path) {
+    let prefix = private_prefix(path);
+    let Some(entries) = path.parent().and_then(|folder| folder.read_dir().ok()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let bytes = name.as_encoded_bytes();
+        if bytes.starts_with(prefix.as_encoded_bytes()) && bytes.ends_with(PRIVATE_SUFFIX.as_bytes()) {
+            std::fs::remove_file(entry.path()).ok();
+        }
+    }
+}
+
+/// `.projects.json.` for `projects.json`: no reader takes such a name for a file of ours.
+fn private_prefix(path: &Path) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(path.file_name().unwrap_or_default());
+    prefix.push(".");
+    prefix
 }
 
 fn is_link_refused(error: &io::Error) -> bool {
@@ -164,6 +190,24 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn leftovers_of_a_killed_writer_are_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("projects.json");
+        let others =
+            [".projects.json.a.swp", ".owned-h.json.a.new", "projects.json.new", ".other.new", "projects.json"];
+        for name in others {
+            put(&dir.path().join(name), b"x");
+        }
+        let (before, _) = (names(dir.path()), put(&dir.path().join(".projects.json.Ab12.new"), b"half"));
+        remove_leftovers(&path);
+        assert_eq!(names(dir.path()), before);
+    }
+
+    fn names(dir: &Path) -> std::collections::BTreeSet<OsString> {
+        dir.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect()
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A missing file is the defaults, and so is every missing key (F282). What a value may be is said in `value`.
 
 use std::fmt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,7 +62,10 @@ impl Config {
             Err(error) => return Err(whole(error.to_string())),
         };
         match std::str::from_utf8(&bytes) {
-            Ok(text) => Self::parse(text, path, env),
+            Ok(text) => Self::parse(text, path, env).map(|(config, mut warnings)| {
+                warnings.splice(0..0, writable_by_others(path));
+                (config, warnings)
+            }),
             Err(error) => {
                 let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
                 let mut invalid = whole("is not UTF-8 from here on".to_owned());
@@ -69,6 +73,20 @@ impl Config {
                 Err(invalid)
             }
         }
+    }
+
+    /// As [`Config::load`], for a path that a person gave (`--config`): a missing file is still the defaults, and that
+    /// is told, because the path may be mistyped.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn load_given(path: &Path, env: &Env) -> Result<(Self, Vec<Warning>), Invalid> {
+        let (config, mut warnings) = Self::load(path, env)?;
+        if path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+            let message = "does not exist; the defaults are used".to_owned();
+            warnings.push(Finding { file: path.to_path_buf(), line: None, key: None, message });
+        }
+        Ok((config, warnings))
     }
 
     /// Reads the text of a configuration; `path` is for messages.
@@ -81,6 +99,13 @@ impl Config {
         let config = read(Section::root(&table), &mut findings, env);
         findings.conclude(config)
     }
+}
+
+/// The file names a program that the daemon runs: whoever can write it, can run programs as this user.
+fn writable_by_others(path: &Path) -> Option<Warning> {
+    let mode = std::fs::metadata(path).ok()?.mode();
+    let message = "can be written by every user: run `chmod o-w` on it".to_owned();
+    (mode & 0o002 != 0).then(|| Finding { file: path.to_path_buf(), line: None, key: None, message })
 }
 
 /// Every dotted key of the configuration, in the order it is read; those of a project begin with `project.`.

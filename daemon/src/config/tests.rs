@@ -5,6 +5,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::env::Env;
 use crate::places::Places;
@@ -52,6 +54,29 @@ fn load(bytes: Option<&[u8]>) -> Result<(Config, Vec<Warning>), Invalid> {
 fn a_missing_file_and_an_empty_one_are_the_defaults() {
     for bytes in [None, Some(&b""[..]), Some(b"# nothing\n"), Some(b"[task]\n")] {
         assert_eq!(load(bytes).unwrap(), (Config::default(), Vec::new()));
+    }
+}
+
+#[test]
+fn a_given_file_that_is_missing_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("confg.toml");
+    let (config, warnings) = Config::load_given(&path, &env()).unwrap();
+    assert_eq!(config, Config::default());
+    let told: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(told, [format!("{}: does not exist; the defaults are used", path.display())]);
+    File::create(&path).unwrap();
+    assert_eq!(Config::load_given(&path, &env()).unwrap(), (Config::default(), Vec::new()));
+}
+
+#[test]
+fn a_file_that_everyone_can_write_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let set = |mode| std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    for (mode, warned) in [(0o600, 0), (0o644, 0), (0o664, 0), (0o666, 1)] {
+        set(mode);
+        assert_eq!(Config::load(file.path(), &env()).unwrap().1.len(), warned, "{mode:o}");
     }
 }
 
@@ -132,6 +157,14 @@ fn a_syntax_error_is_named_with_its_line() {
     assert_eq!(invalid.problems[0].line, Some(2));
     let twice = parse("[task]\nmax_runtime = 'off'\nmax_runtime = 'off'\n").unwrap_err();
     assert!(twice.problems[0].to_string().starts_with("c.toml:3: duplicate key"), "{twice}");
+}
+
+#[test]
+fn nesting_as_deep_as_the_limit_allows_is_refused_without_harm() {
+    for deep in ["x = ".to_owned() + &"[".repeat(16_000), "x = ".to_owned() + &"{a=".repeat(5_000), "a.".repeat(8_000)]
+    {
+        assert!(!parse(&deep).unwrap_err().problems.is_empty());
+    }
 }
 
 #[test]
@@ -349,4 +382,21 @@ fn shown_keys(text: &str) -> std::collections::BTreeSet<String> {
         }
     }
     keys
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+    /// A file that was cut, or in which a line was changed, is read or refused with words, never more.
+    #[test]
+    fn no_damage_to_a_file_makes_it_panic(line in 0..90_usize, at in 0..60_usize, noise in any::<String>()) {
+        let mut lines: Vec<String> = example_switched_on().lines().map(str::to_owned).collect();
+        let count = lines.len();
+        let chosen = &mut lines[line % count];
+        let at = chosen.char_indices().map(|(index, _)| index).nth(at).unwrap_or(chosen.len());
+        chosen.insert_str(at, &noise);
+        if let Err(invalid) = parse(&lines.join("\n")) {
+            prop_assert!(invalid.problems.iter().all(|problem| !problem.message.is_empty()));
+            prop_assert!(!invalid.problems.is_empty());
+        }
+    }
 }

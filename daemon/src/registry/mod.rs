@@ -3,6 +3,7 @@
 //! It is written under its own lock by the daemon and by `handoff`, which needs no daemon for it; a running daemon
 //! notices by [`Registry::stamp`]. What a project does is not known here, and nothing of a project is ever written.
 
+mod error;
 mod list;
 mod merge;
 mod owned;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use error::RegistryError;
 pub use list::{Change, Entry, ProjectList};
 pub use merge::{ByOption, Project, all_projects};
 pub use owned::Owned;
@@ -22,8 +24,8 @@ pub use select::{Candidate, SelectError, Selector, enclosing, select};
 pub use state_file::StateFileError;
 
 use crate::config::{Config, check_name};
-use crate::files::FileError;
-use crate::places::folder::{FolderError, make_private};
+use crate::files::{FileError, remove_leftovers};
+use crate::places::folder::make_private;
 
 /// How long another writer may hold the lock. Its work takes milliseconds; longer means that it is stopped.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
@@ -61,70 +63,6 @@ pub struct Removed {
     pub entry: Entry,
     /// The line of the configuration whose `[[project]]` names the folder still, so that it stays a project.
     pub still_configured: Option<usize>,
-}
-
-/// The registry cannot do what was asked; the file is as it was.
-#[derive(Debug, thiserror::Error)]
-pub enum RegistryError {
-    /// The file cannot be read or written, is damaged or too new.
-    #[error(transparent)]
-    StateFile(#[from] StateFileError),
-    /// The state folder cannot be used.
-    #[error(transparent)]
-    Folder(#[from] FolderError),
-    /// Another process holds the registry's lock for too long.
-    #[error("{} has been locked by another process for {} s: is one stopped?", path.display(), LOCK_WAIT.as_secs())]
-    Busy {
-        /// The lock file.
-        path: PathBuf,
-    },
-    /// JSON and the socket protocol cannot hold the path.
-    #[error("the path {} is not UTF-8: such a folder cannot be a project, rename it", path.display())]
-    NotUtf8 {
-        /// The path, with a mark for what cannot be shown.
-        path: PathBuf,
-    },
-    /// There is no folder to register.
-    #[error("cannot register {}: {source}", path.display())]
-    NoFolder {
-        /// The path as given.
-        path: PathBuf,
-        /// The system's words.
-        source: std::io::Error,
-    },
-    /// The name cannot be used.
-    #[error("the name {name:?} {reason}")]
-    BadName {
-        /// The name.
-        name: String,
-        /// Why not.
-        reason: String,
-    },
-    /// Another project has the name.
-    #[error("the name {name} belongs to {}", path.display())]
-    NameTaken {
-        /// The name.
-        name: String,
-        /// The other project.
-        path: PathBuf,
-    },
-    /// No project fits, or several.
-    #[error(transparent)]
-    Select(#[from] SelectError),
-    /// Only the configuration names the project, and that file is the user's.
-    #[error("{} is not registered: line {line} of the configuration names it, remove it there", path.display())]
-    OnlyConfigured {
-        /// The project.
-        path: PathBuf,
-        /// The line of its `[[project]]`.
-        line: usize,
-    },
-}
-
-impl From<FileError> for RegistryError {
-    fn from(error: FileError) -> Self {
-        Self::StateFile(error.into())
-    }
 }
 
 impl Registry {
@@ -224,6 +162,7 @@ impl Registry {
         let mut list = before.clone();
         let result = act(&mut list)?;
         if list != before {
+            remove_leftovers(&self.file());
             state_file::write(&self.file(), &list)?;
         }
         drop(lock);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::state_file::{self, StateFileError, VERSION};
+use crate::files::{FileError, remove_leftovers};
 
 const REMEDY: &str = "look for locks that are left with `handoff doctor`";
 
@@ -35,11 +36,12 @@ struct OwnedProject {
 }
 
 impl Owned {
-    /// Reads the list; a file that does not exist is an empty one.
+    /// Reads the list; a file that does not exist is an empty one. Only for the holder of the instance lock.
     ///
     /// # Errors
     /// [`StateFileError`]; a damaged file is left alone.
     pub fn load(file: PathBuf) -> Result<Self, StateFileError> {
+        remove_leftovers(&file);
         let empty = Content { version: VERSION, projects: Vec::new(), unknown: Map::new() };
         let content = state_file::read(&file, REMEDY)?.unwrap_or(empty);
         Ok(Self { file, content })
@@ -59,7 +61,7 @@ impl Owned {
         for root in roots {
             let Some(path) = root.to_str() else {
                 let error = std::io::Error::new(std::io::ErrorKind::InvalidInput, "the project's path is not UTF-8");
-                return Err(crate::files::FileError::io("write", root, error).into());
+                return Err(FileError::io("write", root, error).into());
             };
             if !changed.projects.iter().any(|project| project.path == path) {
                 changed.projects.push(OwnedProject { path: path.to_owned(), unknown: Map::new() });
