@@ -6,6 +6,7 @@ use queue::{AcceptanceRole, Agent, Thinking};
 
 use crate::front_matter;
 use crate::note::Reason;
+use crate::runner;
 
 /// A profile as declared, with the texts that the settings may still replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,10 +97,11 @@ impl Definition {
     }
 }
 
-struct Keys(BTreeMap<String, String>);
+/// The keys of a front matter.
+pub(crate) struct Keys(BTreeMap<String, String>);
 
 impl Keys {
-    fn get(&self, key: &str) -> Option<&str> {
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
 
@@ -169,61 +171,20 @@ fn check(keys: &Keys, definition: &Definition) -> Result<(), String> {
     if keys.get("permission").is_some() && keys.get("permissions").is_some() {
         return Err("`permission` and `permissions` exclude each other".to_owned());
     }
+    let permissions = keys.get("permissions").or_else(|| keys.get("permission")).and_then(front_matter::members);
+    for (tool, word) in permissions.iter().flatten() {
+        if tool == "bash" || !matches!(word.as_str(), "allow" | "ask" | "deny") {
+            return Err(format!("`permissions` of `{tool}` is none that pi-subagents knows"));
+        }
+    }
     if let Some(text) = keys.get("toolBudget").filter(|text| !front_matter::trim(text).is_empty())
         && !serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value.is_object())
     {
         return Err("`toolBudget` is no JSON object".to_owned());
     }
-    check_runner(keys, definition)
+    runner::check(keys, definition)
 }
 
 fn is_positive_integer(text: &str, max: f64) -> bool {
     front_matter::trim(text).parse::<f64>().is_ok_and(|number| number > 0.0 && number <= max && number.fract() == 0.0)
-}
-
-/// Keys that mean nothing to a runner that is not Pi, and are refused beside one.
-const PI_ONLY: [&str; 17] = [
-    "tools",
-    "excludeTools",
-    "allowNestedSubagents",
-    "model",
-    "fallbackModels",
-    "thinking",
-    "extensions",
-    "subagentOnlyExtensions",
-    "mutationTools",
-    "maxSubagentDepth",
-    "completionGuard",
-    "skills",
-    "skill",
-    "skillPath",
-    "toolBudget",
-    "permission",
-    "permissions",
-];
-
-/// Names that only a profile with the command-line runner of that name may bear.
-const RESERVED: [&str; 3] = ["claude-code", "codex-exec", "cursor-agent"];
-
-fn check_runner(keys: &Keys, definition: &Definition) -> Result<(), String> {
-    let block = keys.get("runner").unwrap_or_default();
-    let runner = front_matter::parse(&format!("---\n{block}\n---"));
-    let kind = runner.get("type").map(String::as_str);
-    match kind {
-        Some("external-cli" | "external-job") => {
-            if let Some(key) = PI_ONLY.into_iter().find(|key| keys.get(key).is_some()) {
-                return Err(format!("`{key}` does not go with the runner `{}`", kind.unwrap_or_default()));
-            }
-        }
-        None | Some("pi") => {}
-        Some(_) => return Err("`runner.type` is unknown".to_owned()),
-    }
-    let full_name = definition.full_name();
-    let adapter = runner.get("adapter").map(String::as_str).filter(|_| kind == Some("external-cli"));
-    let bears =
-        |name: &str| full_name == name || definition.name == name || definition.aliases.iter().any(|a| a == name);
-    match RESERVED.into_iter().find(|name| bears(name) && adapter != Some(name)) {
-        Some(name) => Err(format!("the name `{name}` is reserved")),
-        None => Ok(()),
-    }
 }

@@ -27,6 +27,22 @@ pub(crate) fn list(value: &str) -> Vec<String> {
     items.map(trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
 }
 
+/// The members of a block value that is YAML for the package, without comments; `None` if a line needs a YAML reader.
+pub(crate) fn members(block: &str) -> Option<BTreeMap<String, String>> {
+    let is_plain = |line: &str| line.is_empty() || line.starts_with(is_space) || key_and_value(line).is_some();
+    let lines: Vec<_> = trim(block).split('\n').filter(|line| !line.starts_with('#')).collect();
+    if !lines.iter().all(|line| is_plain(line)) {
+        return None;
+    }
+    let mut members = parse(&format!("---\n{}\n---", lines.join("\n")));
+    for value in members.values_mut() {
+        if let Some(at) = value.find(" #") {
+            value.truncate(trim(&value[..at]).len());
+        }
+    }
+    Some(members)
+}
+
 /// White space as JavaScript counts it.
 pub(crate) fn is_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
@@ -143,4 +159,35 @@ fn fold(block: &str) -> String {
         (previous_deeper, empty) = (deeper, 0);
     }
     trim(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "(---\n)?([a-z\"'>|:#-]|[ \t\r\n]|\\PC){0,60}(\n---)?") {
+            for (key, value) in parse(&text) {
+                prop_assert!(!key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)));
+                prop_assert!(list(&value).iter().all(|item| !item.is_empty() && trim(item) == item));
+            }
+        }
+
+        #[test]
+        fn a_quoted_value_is_read_as_it_was_written(value in "[^\"'\r\n\u{2028}\u{2029}]{1,40}", quote in "[\"']") {
+            let keys = parse(&format!("---\nkey: {quote}{value}{quote}\n---\n"));
+            prop_assert_eq!(keys.get("key"), Some(&value));
+        }
+
+        #[test]
+        fn a_list_is_read_from_a_line_or_a_block(items in prop::collection::vec("[a-z][a-z -]{0,8}[a-z]", 1..5)) {
+            let line = parse(&format!("---\nkey: {}\n---", items.join(", ")));
+            let block = parse(&format!("---\nkey:\n  - {}\n---", items.join("\n  - ")));
+            prop_assert_eq!(&list(&line["key"]), &items);
+            prop_assert_eq!(&list(&block["key"]), &items);
+        }
+    }
 }

@@ -23,7 +23,7 @@
 //! - Agents that extensions register at run time, and packages of npm's global folder, are not seen.
 //! - `agentOverridesByProvider` depends on the session's model and is not applied (a note says so).
 //! - `defaultModel` and `defaultThinking` are defaults, not pins of a profile, and are not applied.
-//! - The nested values `runner`, `acceptance` and `permissions` are checked only as far as [`Reason::Invalid`] says.
+//! - Nested values that need YAML are checked only as far as [`Reason::Invalid`] says.
 
 mod builtin;
 mod definition;
@@ -37,6 +37,7 @@ mod packages;
 mod places;
 mod read;
 mod root;
+mod runner;
 mod settings;
 mod sources;
 mod walk;

@@ -26,8 +26,8 @@ pub enum Reason {
     ByteOrderMark,
     /// pi-subagents refuses the profile, which also hides a valid one of that name from an earlier place (D56).
     ///
-    /// Checked are the keys whose value is one word or number, whether `toolBudget` is an object, and of `runner` the
-    /// type, the reserved names and the keys that do not go with it; the rest of nested values is not.
+    /// Checked are all keys whose value is one word or number, `toolBudget`, and plain members of `runner` and
+    /// `permissions`. Not checked are the content of `acceptance` and what takes a YAML reader.
     Invalid {
         /// The full name.
         name: String,

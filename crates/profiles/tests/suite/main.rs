@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails as a test does")]
 
 mod bounds;
-mod invalid;
+mod front_matter;
 mod links;
 mod packages;
 mod precedence;

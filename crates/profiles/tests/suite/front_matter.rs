@@ -103,6 +103,13 @@ fn other_keys_can_make_a_profile_invalid() {
         ("permission", "permission:\n  edit: deny\npermissions:\n  edit: deny"),
         ("toolBudget", "toolBudget: 5"),
         ("runner", "runner:\n  type: shell"),
+        ("runner", "runner:\n  command: x"),
+        ("bash", "permissions:\n  bash: deny"),
+        ("edit", "permission:\n  edit: no"),
+        ("options", "runner:\n  type: pi\n  options: 5"),
+        ("command", "runner:\n  type: external-cli"),
+        ("provider", "runner:\n  type: external-job"),
+        ("shell", "runner:\n  type: external-cli\n  command: x\n  shell: y"),
         ("model", "runner:\n  type: external-cli\n  command: x\nmodel: a/b"),
         ("claude-code", "aliases: claude-code"),
     ] {
@@ -123,6 +130,20 @@ fn keys_of_the_right_form_are_fine() {
     let tree = Tree::new()
         .file(PATH, format!("---\nname: claude-code\ndescription: d\n{runner}\nacceptanceRole: read-only\n---\n"));
     tree.check_role("claude-code", READ_ONLY);
+}
+
+#[test]
+fn what_takes_a_yaml_reader_is_not_refused() {
+    for lines in [
+        "runner: {type: pi}",
+        "runner:\n  \"type\": pi",
+        "runner:\n  # which\n  type: pi # the default",
+        "permissions: {edit: deny}",
+        "permissions:\n  \"mcp/x\": ask\n  edit: 'deny'",
+        "acceptance:\n  level: full",
+    ] {
+        check(&format!("---\nname: a\ndescription: d\n{lines}\n---\n"), "a", &[]);
+    }
 }
 
 #[test]
