@@ -1,6 +1,6 @@
 //! One profile: what its front matter declares, before settings. Never put files or settings here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use queue::{AcceptanceRole, Agent, Thinking};
 
@@ -129,13 +129,9 @@ fn role(keys: &Keys) -> Result<Option<AcceptanceRole>, String> {
 }
 
 fn aliases(keys: &Keys, full_name: &str) -> Vec<String> {
-    let mut aliases = Vec::new();
-    for alias in front_matter::list(keys.get("aliases").or_else(|| keys.get("alias")).unwrap_or_default()) {
-        if alias != full_name && !aliases.contains(&alias) {
-            aliases.push(alias);
-        }
-    }
-    aliases
+    let mut seen = BTreeSet::from([full_name.to_owned()]);
+    let aliases = front_matter::list(keys.get("aliases").or_else(|| keys.get("alias")).unwrap_or_default());
+    aliases.into_iter().filter(|alias| seen.insert(alias.clone())).collect()
 }
 
 /// The name that the text of the key `package` is turned into: lower case, only `a-z0-9.-`, no empty parts.

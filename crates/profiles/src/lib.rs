@@ -15,8 +15,8 @@
 //! # Bounds
 //!
 //! A tree may be hostile, so everything has an end: 64 KiB a profile, 256 profiles, 1 MiB a settings file or package
-//! manifest, 4,096 directory entries and 16 levels a place, 1,024 Markdown files, 1,024 packages and 256 places in all.
-//! Whatever is cut is noted.
+//! manifest, 4,096 directory entries and 16 levels a place, 16,384 entries, 1,024 Markdown files, 1,024 packages and 256
+//! places in all. Whatever is cut is noted.
 //!
 //! # Known limits
 //!

@@ -1,6 +1,6 @@
 //! The whole answer: which agents a session of this project can name. The parts do the work; only their order is here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use queue::Agent;
@@ -22,6 +22,9 @@ pub const MAX_PROFILES: usize = 256;
 
 /// The most Markdown files that are read to find them.
 const MAX_FILES: usize = 1024;
+
+/// The most ambiguous texts that are noted, and the most agents named for one.
+const MAX_AMBIGUOUS: usize = 16;
 
 /// The agents of a project and what was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +93,7 @@ fn overlay(places: &Places, project: Option<PathBuf>, notes: &mut Vec<Note>) -> 
 /// Counts what was read, over all places.
 #[derive(Default)]
 struct Census {
+    entries: usize,
     files: usize,
     profiles: usize,
 }
@@ -97,7 +101,7 @@ struct Census {
 impl Census {
     fn read_place(&mut self, place: &Place, notes: &mut Vec<Note>) -> Holdings {
         let mut holdings = Holdings::default();
-        for found in walk::files(&place.folder, &place.bounds, notes) {
+        for found in walk::files(&place.folder, &place.bounds, &mut self.entries, notes) {
             if self.files >= MAX_FILES {
                 notes.push(Note::new(found.path, Reason::Cut { what: "Markdown files", limit: MAX_FILES }));
                 break;
@@ -140,20 +144,23 @@ impl Census {
     }
 }
 
-/// Notes each text that fits several agents: as a full or local name, else as an alias.
+/// Notes texts that fit several agents: as a full or local name, else as an alias.
 fn note_ambiguous(agents: &[Agent], paths: &[PathBuf], notes: &mut Vec<Note>) {
     let full_names: Vec<_> = agents.iter().map(Agent::full_name).collect();
-    let names = |index: usize, text: &str| full_names[index] == text || agents[index].name == text;
-    let texts = agents.iter().flat_map(|agent| std::iter::once(&agent.name).chain(&agent.aliases));
-    for text in texts.collect::<BTreeSet<_>>() {
-        let named: Vec<_> = (0..agents.len()).filter(|&index| names(index, text)).collect();
-        let fits = match named.is_empty() {
-            true => (0..agents.len()).filter(|&index| agents[index].aliases.contains(text)).collect(),
-            false => named,
-        };
-        if let [first, _, ..] = fits[..] {
-            let agents = fits.iter().map(|&index| full_names[index].clone()).collect();
-            notes.push(Note::new(&paths[first], Reason::Ambiguous { text: text.clone(), agents }));
+    let mut names: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    let mut aliases = names.clone();
+    for (index, agent) in agents.iter().enumerate() {
+        names.entry(&full_names[index]).or_default().insert(index);
+        names.entry(&agent.name).or_default().insert(index);
+        for alias in &agent.aliases {
+            aliases.entry(alias).or_default().insert(index);
         }
+    }
+    aliases.retain(|text, _| !names.contains_key(text));
+    let ambiguous = names.iter().chain(&aliases).filter(|(_, fits)| fits.len() > 1);
+    for (text, fits) in ambiguous.take(MAX_AMBIGUOUS) {
+        let agents = fits.iter().take(MAX_AMBIGUOUS).map(|&index| full_names[index].clone()).collect();
+        let path = fits.first().map_or_else(PathBuf::new, |&index| paths[index].clone());
+        notes.push(Note::new(path, Reason::Ambiguous { text: (*text).to_owned(), agents }));
     }
 }

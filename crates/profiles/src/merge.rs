@@ -1,6 +1,7 @@
 //! One profile for each full name: precedence, and refused profiles that hide others (D56). Never read files here.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::definition::{Definition, Parsed};
@@ -26,6 +27,8 @@ pub(crate) struct Merge {
 #[derive(Default)]
 pub(crate) struct Holdings {
     valid: Vec<Candidate>,
+    /// Where in `valid` a full name stands.
+    index: BTreeMap<String, usize>,
     refused: BTreeSet<String>,
 }
 
@@ -51,11 +54,13 @@ impl Holdings {
     }
 
     fn keep(&mut self, candidate: Candidate) {
-        let name = candidate.definition.full_name();
-        match self.valid.iter_mut().find(|known| known.definition.full_name() == name) {
-            Some(known) if candidate.source != Source::Package => *known = candidate,
-            Some(_) => {}
-            None => self.valid.push(candidate),
+        match self.index.entry(candidate.definition.full_name()) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.valid.len());
+                self.valid.push(candidate);
+            }
+            Entry::Occupied(entry) if candidate.source != Source::Package => self.valid[*entry.get()] = candidate,
+            Entry::Occupied(_) => {}
         }
     }
 }
@@ -75,7 +80,7 @@ impl Merge {
     pub(crate) fn finish(mut self, builtins: Vec<Definition>) -> Vec<Candidate> {
         let valid =
             builtins.into_iter().map(|definition| Candidate { source: Source::Builtin, path: None, definition });
-        self.place(Holdings { valid: valid.collect(), refused: BTreeSet::new() });
+        self.place(Holdings { valid: valid.collect(), ..Holdings::default() });
         self.chosen
     }
 }

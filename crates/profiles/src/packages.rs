@@ -36,15 +36,16 @@ pub(crate) struct Package {
 pub(crate) fn of_origin(origin: &Origin<'_>, home: &Path) -> Vec<Package> {
     let installed = installed(&origin.base.join("npm/node_modules")).into_iter();
     let installed = installed.map(|root| Package { root, bounds: origin.bounds.clone() });
-    let named = origin.packages.iter().filter_map(|source| match locate(source, origin.base, home)? {
-        Location::Installed(root) => Some(Package { root, bounds: origin.bounds.clone() }),
-        Location::Local(root) => Some(Package { bounds: Bounds::new([root.as_path(), home]), root }),
-    });
+    let named =
+        origin.packages.iter().take(MAX_PACKAGES).filter_map(|source| match locate(source, origin.base, home)? {
+            Location::Installed(root) => Some(Package { root, bounds: origin.bounds.clone() }),
+            Location::Local(root) => Some(Package { bounds: Bounds::new([root.as_path(), home]), root }),
+        });
     installed.chain(named).collect()
 }
 
-/// The folders of agents that the packages' manifests name; a package counts once.
-pub(crate) fn folders(packages: Vec<Package>, notes: &mut Vec<Note>) -> Vec<(PathBuf, Bounds)> {
+/// The folders of agents that the packages' manifests name, and not many more than `limit`; a package counts once.
+pub(crate) fn folders(packages: Vec<Package>, limit: usize, notes: &mut Vec<Note>) -> Vec<(PathBuf, Bounds)> {
     let mut seen = BTreeSet::new();
     let mut folders = Vec::new();
     for Package { root, bounds } in packages {
@@ -56,7 +57,7 @@ pub(crate) fn folders(packages: Vec<Package>, notes: &mut Vec<Note>) -> Vec<(Pat
             continue;
         }
         for folder in manifest(&root, &bounds, notes) {
-            if !folders.iter().any(|(known, _)| *known == folder) {
+            if folders.len() <= limit && !folders.iter().any(|(known, _)| *known == folder) {
                 folders.push((folder, bounds.clone()));
             }
         }
@@ -91,7 +92,14 @@ fn installed(modules: &Path) -> Vec<PathBuf> {
     let mut roots = Vec::new();
     for dir in subfolders(modules) {
         let scoped = dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"@"));
-        if scoped { roots.extend(subfolders(&dir)) } else { roots.push(dir) }
+        if scoped {
+            roots.extend(subfolders(&dir));
+        } else {
+            roots.push(dir);
+        }
+        if roots.len() > MAX_PACKAGES {
+            break;
+        }
     }
     roots
 }

@@ -57,7 +57,7 @@ pub(crate) fn places(
     for dir in places.extra_dirs.iter().rev() {
         add(Source::User, dir.clone(), dir);
     }
-    let packaged = packages::folders(packages(places, project_root, overlay), notes);
+    let packaged = packages::folders(packages(places, project_root, overlay), MAX_PLACES, notes);
     all.extend(packaged.into_iter().map(|(folder, bounds)| Place { source: Source::Package, folder, bounds }));
     if let Some(place) = all.get(MAX_PLACES) {
         notes.push(Note::new(&place.folder, Reason::Cut { what: "places", limit: MAX_PLACES }));
@@ -86,7 +86,7 @@ fn packages(places: &Places, project_root: Option<&Path>, overlay: &Overlay) -> 
 /// The folders that `agentScanDirs` names, highest precedence first. A part that is `*` is any folder, once.
 fn scan_dirs(patterns: &[String], places: &Places) -> Vec<PathBuf> {
     let mut dirs: Vec<PathBuf> = Vec::new();
-    for pattern in patterns {
+    for pattern in patterns.iter().take(MAX_PLACES) {
         let path = expand_home(Path::new(&pattern.trim().replace('\\', "/")), &places.home);
         for dir in expand(&places.root.join(path)) {
             if !dirs.contains(&dir) {

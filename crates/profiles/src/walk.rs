@@ -11,6 +11,9 @@ use crate::root::is_project_root;
 /// The most directory entries of one place that are looked at.
 pub(crate) const MAX_ENTRIES: usize = 4096;
 
+/// The most directory entries of all places.
+const MAX_ALL_ENTRIES: usize = 16 * 1024;
+
 /// The most levels below a place.
 pub(crate) const MAX_DEPTH: usize = 16;
 
@@ -48,13 +51,16 @@ pub(crate) struct Found {
 }
 
 /// The Markdown files below `folder`, sorted by path bytes (D27). A folder that does not exist has none.
-pub(crate) fn files(folder: &Path, bounds: &Bounds, notes: &mut Vec<Note>) -> Vec<Found> {
+///
+/// `looked_at` counts the entries over all places.
+pub(crate) fn files(folder: &Path, bounds: &Bounds, looked_at: &mut usize, notes: &mut Vec<Note>) -> Vec<Found> {
     match fs::metadata(folder) {
         Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}
         Err(error) => notes.push(Note::unreadable(folder, "look at it", &error)),
         Ok(meta) if !meta.is_dir() => notes.push(Note::new(folder, Reason::NotAFolder)),
         Ok(_) => {
-            let mut walk = Walk { folder, bounds, notes, seen: BTreeSet::new(), entries: 0, found: Vec::new() };
+            let end = MAX_ALL_ENTRIES.min(*looked_at + MAX_ENTRIES);
+            let mut walk = Walk { folder, bounds, notes, seen: BTreeSet::new(), looked_at, end, found: Vec::new() };
             match walk.bounds.admit(folder) {
                 Ok(_) => walk.visit(folder, 0),
                 Err(note) => walk.notes.push(note),
@@ -73,7 +79,9 @@ struct Walk<'a> {
     notes: &'a mut Vec<Note>,
     /// Device and inode of the folders that were searched.
     seen: BTreeSet<(u64, u64)>,
-    entries: usize,
+    looked_at: &'a mut usize,
+    /// Where `looked_at` ends.
+    end: usize,
     found: Vec<Found>,
 }
 
@@ -103,11 +111,12 @@ impl Walk<'_> {
             }
         };
         for entry in read {
-            if self.entries >= MAX_ENTRIES {
-                self.notes.push(Note::new(dir, Reason::Cut { what: "entries", limit: MAX_ENTRIES }));
+            if *self.looked_at >= self.end {
+                let limit = if self.end < MAX_ALL_ENTRIES { MAX_ENTRIES } else { MAX_ALL_ENTRIES };
+                self.notes.push(Note::new(dir, Reason::Cut { what: "entries", limit }));
                 break;
             }
-            self.entries += 1;
+            *self.looked_at += 1;
             match entry {
                 Ok(entry) => entries.push(entry),
                 Err(error) => self.notes.push(Note::unreadable(dir, "list it", &error)),

@@ -48,6 +48,52 @@ fn the_first_256_profiles_count_the_project_before_the_user() {
 }
 
 #[test]
+fn many_aliases_are_loaded_and_a_few_of_their_clashes_noted() {
+    let aliases: Vec<_> = (0..12_000).map(|index| format!("{index}")).collect();
+    let aliases = aliases.join(",");
+    let mut tree = Tree::new();
+    for index in 0..64 {
+        let text = format!("---\nname: a{index:02}\ndescription: d\naliases: {aliases}\n---\n");
+        tree = tree.file(&format!("project/.pi/agents/{index:02}.md"), text);
+    }
+    let loaded = tree.load();
+    assert_eq!(own(&loaded).map(|agent| agent.aliases.len()).max(), Some(12_000));
+    let ambiguous = |note: &&profiles::Note| matches!(note.reason, Reason::Ambiguous { .. });
+    assert_eq!(loaded.notes.iter().filter(ambiguous).count(), 16);
+}
+
+#[test]
+fn settings_that_name_places_without_end_are_cut() {
+    let dirs: Vec<_> = (0..2000).map(|index| format!("{}kits/*", "./".repeat(index % 7))).collect();
+    let packages: Vec<_> = (0..2000).map(|index| format!("./p{index}")).collect();
+    let settings = serde_json::json!({"packages": packages, "subagents": {"agentScanDirs": dirs}});
+    let folders: Vec<_> = (0..2000).map(|index| format!("agents{index}")).collect();
+    let manifest = serde_json::json!({"pi": {"subagents": {"agents": folders}}});
+    let tree = Tree::new()
+        .profile("project/kits/one/a.md", "scanned", "writer")
+        .file("project/.pi/settings.json", settings.to_string())
+        .file("project/package.json", manifest.to_string());
+    tree.check_names(&["scanned"]);
+    let places = Reason::Cut { what: "places", limit: 256 };
+    assert!(tree.load().notes.iter().any(|note| note.reason == places));
+}
+
+#[test]
+fn all_places_together_have_16384_entries() {
+    let mut tree = Tree::new().profile("home/.agents/u.md", "user", "writer");
+    for index in 0..4096 {
+        tree = tree.file(&format!("project/.agents/{index}.txt"), "");
+    }
+    // The same folder under four names: with `.agents` itself more than all entries.
+    let dirs: Vec<_> = (0..4).map(|index| format!(".agents/{}", "../.agents/".repeat(index))).collect();
+    let settings = serde_json::json!({"subagents": {"agentScanDirs": dirs}});
+    let tree = tree.file("project/.pi/settings.json", settings.to_string());
+    let cut = Reason::Cut { what: "entries", limit: 16_384 };
+    assert!(tree.load().notes.iter().any(|note| note.reason == cut));
+    tree.check_names(&[]);
+}
+
+#[test]
 fn settings_have_1_mib() {
     let settings = |size: usize| {
         let text = r#"{"subagents": {"disableBuiltins": true}}"#;
