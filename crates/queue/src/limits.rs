@@ -22,6 +22,9 @@ pub const MODEL_CHARS: usize = 200;
 pub const GATE_ENTRIES: usize = 1;
 /// Observed runs that are stored with a report (D63).
 pub const STORED_RUNS: usize = 64;
+/// Entries of one list that are looked at, and problems of one list that are told: a hostile list must not make a
+/// reply that no line of the socket can hold.
+pub const PROBLEMS_OF_A_LIST: usize = 256;
 /// The start of a verdict or reason in the work log, in Unicode scalar values (D67).
 pub const LOG_EXCERPT_CHARS: usize = 120;
 /// What stands before the reasons of a rejection (D4).

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::json::{Member, Raw, SyntaxError, Type};
-use crate::{Code, Observed, Problem, Run, RunState, document};
+use crate::{Code, Observed, Problem, Run, RunState, document, limits};
 
 impl Observed {
     /// Reads a list of runs, or `{"all": …, "runs": […]}`; null is "nothing was told". Unknown members are ignored.
@@ -102,8 +102,16 @@ fn read_runs(field: &str, raw: Raw<'_>, problems: &mut Vec<Problem>) -> Vec<Run>
         problems.push(wrong_type(field, raw, "an array of runs"));
         return Vec::new();
     };
-    let items = items.into_iter().enumerate();
-    items.filter_map(|(index, raw)| read_run(&format!("{field}[{index}]."), raw, problems)).collect()
+    // After so many faults the rest is not looked at: the whole is refused anyway.
+    let most = problems.len() + limits::PROBLEMS_OF_A_LIST;
+    let mut runs = Vec::new();
+    for (index, raw) in items.into_iter().enumerate() {
+        runs.extend(read_run(&format!("{field}[{index}]."), raw, problems));
+        if problems.len() > most {
+            break;
+        }
+    }
+    runs
 }
 
 /// `prefix` stands before the names of members, with its dot.

@@ -98,7 +98,7 @@ fn gate_evidence(
             problems.push(Problem::at(name, Code::TooManyItems, rest));
         }
     }
-    for (index, raw) in entries.into_iter().enumerate() {
+    for (index, raw) in entries.into_iter().take(limits::PROBLEMS_OF_A_LIST).enumerate() {
         gate_entry(&format!("{name}[{index}]"), raw, gate, worker, context, problems);
     }
 }

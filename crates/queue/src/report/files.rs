@@ -4,7 +4,7 @@ use super::object::{Object, wrong_type};
 use crate::json::Raw;
 use crate::text::Shown;
 use crate::validate::{PathUse, check_path, leaves_as_written, lexical};
-use crate::{Code, Planner, Problem, ProjectPaths, Resolution};
+use crate::{Code, Planner, Problem, ProjectPaths, Resolution, limits};
 
 /// Notes every changed file that the task may not have changed.
 pub(super) fn check(report: &Object<'_>, planner: &Planner, paths: &dyn ProjectPaths, problems: &mut Vec<Problem>) {
@@ -20,9 +20,9 @@ pub(super) fn check(report: &Object<'_>, planner: &Planner, paths: &dyn ProjectP
         return;
     }
     let scope = Scope::of(planner, paths);
-    for (index, raw) in files.into_iter().enumerate() {
-        problems.extend(check_file(&format!("{name}[{index}]"), raw, &scope, paths));
-    }
+    let files = files.into_iter().enumerate();
+    let faults = files.filter_map(|(index, raw)| check_file(&format!("{name}[{index}]"), raw, &scope, paths));
+    problems.extend(faults.take(limits::PROBLEMS_OF_A_LIST));
 }
 
 fn check_file(field: &str, raw: Raw<'_>, scope: &Scope, paths: &dyn ProjectPaths) -> Option<Problem> {

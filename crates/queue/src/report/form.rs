@@ -1,8 +1,8 @@
 //! The form that an ERROR report must have: whatever is there has its type, null counting as absent (D57).
 
 use super::object::{Object, strings, wrong_type};
-use crate::Problem;
 use crate::json::{Raw, Type};
+use crate::{Problem, limits};
 
 const WORKER: [&str; 6] = ["agent", "run_id", "status", "result", "model", "thinking"];
 const GATE: [&str; 7] = ["gate", "agent", "run_id", "status", "result", "model", "thinking"];
@@ -27,7 +27,7 @@ fn gate_evidence(report: &Object<'_>, problems: &mut Vec<Problem>) {
         problems.push(wrong_type("gate_evidence", raw, "an array"));
         return;
     };
-    for (index, raw) in entries.into_iter().enumerate() {
+    for (index, raw) in entries.into_iter().take(limits::PROBLEMS_OF_A_LIST).enumerate() {
         let path = format!("gate_evidence[{index}]");
         match Object::read(&path, raw) {
             Some(entry) => {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::json::{Member, Raw};
 use crate::text::is_blank;
-use crate::{Code, Problem};
+use crate::{Code, Problem, limits};
 
 /// An object with the path that leads to it.
 pub(super) struct Object<'a> {
@@ -84,10 +84,12 @@ pub(super) fn strings<'a>(path: &str, raw: Raw<'a>, problems: &mut Vec<Problem>)
         return Vec::new();
     };
     let mut texts = Vec::new();
+    let most = problems.len() + limits::PROBLEMS_OF_A_LIST;
     for (index, item) in items.into_iter().enumerate() {
         match item.as_str() {
             Some(text) => texts.push(text),
-            None => problems.push(wrong_type(&format!("{path}[{index}]"), item, "a string")),
+            None if problems.len() < most => problems.push(wrong_type(&format!("{path}[{index}]"), item, "a string")),
+            None => break,
         }
     }
     texts

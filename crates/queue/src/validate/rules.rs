@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
             let rest = format!("has {} entries, at most {} are allowed", items.len(), limits::LIST_ITEMS);
             self.note(field, Code::TooManyItems, rest);
         }
-        let entries = items.into_iter().enumerate();
+        let entries = items.into_iter().take(limits::PROBLEMS_OF_A_LIST).enumerate();
         let read: Vec<_> = entries.map(|(index, raw)| item(self, &format!("{}[{index}]", field.name()), raw)).collect();
         read.into_iter().collect()
     }

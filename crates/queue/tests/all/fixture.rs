@@ -52,6 +52,11 @@ impl Tree {
         tree
     }
 
+    /// A tree with the folder `src` only.
+    pub(crate) fn with_src() -> Self {
+        Self::of(&serde_json::json!([{"path": "src", "type": "dir"}]))
+    }
+
     fn add(&mut self, path: &str, node: Node) {
         for (at, _) in path.match_indices('/').skip(1) {
             self.0.entry(path[..at].to_owned()).or_insert(Node::Directory);
@@ -111,6 +116,25 @@ impl ProjectPaths for Tree {
             _ => Resolution::Outside,
         }
     }
+}
+
+/// The valid task with members set; null removes one. Compact, keys in order.
+pub(crate) fn task(changes: &Value) -> Value {
+    let mut task: Value = serde_json::from_str(VALID).unwrap();
+    let members = task.as_object_mut().unwrap();
+    for (key, value) in changes.as_object().unwrap() {
+        if value.is_null() {
+            members.shift_remove(key);
+        } else {
+            members.insert(key.clone(), value.clone());
+        }
+    }
+    task
+}
+
+/// A document of a JSON value.
+pub(crate) fn document(value: &Value) -> queue::Document {
+    queue::Document::parse(value.to_string().as_bytes()).unwrap()
 }
 
 /// The rows of a vector file.
