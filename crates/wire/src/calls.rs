@@ -123,7 +123,7 @@ methods! {
     DaemonRequest {
         TaskDispatch(daemon_calls::TaskDispatch) -> daemon_calls::DispatchResult = "task.dispatch",
         TaskRemind(daemon_calls::TaskRemind) -> daemon_calls::RemindResult = "task.remind",
-        TaskCancel(daemon_calls::TaskCancel) -> daemon_calls::TaskCancelResult = "task.cancel",
+        TaskCancel(daemon_calls::DispatchCancel) -> daemon_calls::DispatchCancelResult = "task.cancel",
         PacketDispatch(daemon_calls::PacketDispatch) -> daemon_calls::DispatchResult = "packet.dispatch",
     }
 }

@@ -77,7 +77,7 @@ words! {
     Other = "other"
 }
 
-/// How [`DispatchResult`] looks on the wire.
+/// The answer to `task.dispatch` and `packet.dispatch` as it looks on the wire (D69).
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(!remote, rename = "DispatchResult")]
@@ -151,7 +151,7 @@ pub struct RemindResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(!remote)]
-pub struct TaskCancel {
+pub struct DispatchCancel {
     /// The dispatch to stop.
     pub dispatch_id: String,
     /// Why, for the person and the model.
@@ -162,7 +162,7 @@ pub struct TaskCancel {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(!remote)]
-pub struct TaskCancelResult {
+pub struct DispatchCancelResult {
     /// Whether there was a turn to stop.
     pub aborted: bool,
 }
@@ -231,8 +231,8 @@ objects!(
     DispatchResultObject,
     TaskRemind,
     RemindResult,
-    TaskCancel,
-    TaskCancelResult,
+    DispatchCancel,
+    DispatchCancelResult,
     PacketDispatch,
     Notice,
     OwnershipChange,

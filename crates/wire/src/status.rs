@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[schemars(!remote)]
 pub struct Status {
     /// The daemon itself.
-    pub daemon: DaemonStatus,
+    pub daemon: DaemonDetail,
     /// Every project it manages, in the order of the registry.
     pub projects: Vec<ProjectStatus>,
 }
@@ -23,7 +23,7 @@ pub struct Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(!remote)]
-pub struct DaemonStatus {
+pub struct DaemonDetail {
     /// Its version.
     pub version: String,
     /// Its process.
@@ -376,7 +376,7 @@ pub struct ProjectWatch {
 
 objects!(
     Status,
-    DaemonStatus,
+    DaemonDetail,
     ConfigStatus,
     DaemonWatch,
     ProjectStatus,

@@ -5,6 +5,9 @@
 
 use serde_json::{Value, json};
 
+const NOT_BLANK: &str = r"\S";
+const ONE_LINE: &str = r"^[^\n\u000b\u000c\r\u0085\u2028\u2029]*\S[^\n\u000b\u000c\r\u0085\u2028\u2029]*$";
+
 /// The schema of `tasks.json`.
 #[must_use]
 pub fn queue() -> Value {
@@ -28,7 +31,7 @@ pub fn queue() -> Value {
 }
 
 fn properties() -> Value {
-    let one_line = json!({ "type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^\\n\\u000b\\u000c\\r\\u0085\\u2028\\u2029]+$" });
+    let one_line = json!({ "type": "string", "maxLength": 200, "pattern": ONE_LINE });
     let text = json!({ "$ref": "#/$defs/text" });
     json!({
         "schema_version": { "const": 3, "description": "The JSON integer 3." },
@@ -43,15 +46,15 @@ fn properties() -> Value {
         "gate": { "enum": ["none", "consult-before", "review-after", null], "description": "Writer tasks only; null is none." },
         "gate_reason": with_description(&text, "Required when there is a gate."),
         "parent_task_id": { "anyOf": [one_line, { "type": "null" }], "description": "The task that this one follows." },
-        "instruction": { "type": "string", "minLength": 1, "maxLength": 32_768, "description": "At most 32 KiB in UTF-8." },
-        "working_dir": { "type": "string", "minLength": 1, "description": "An existing folder inside the project." },
+        "instruction": { "type": "string", "pattern": NOT_BLANK, "maxLength": 32_768, "description": "At most 32 KiB in UTF-8." },
+        "working_dir": { "type": "string", "pattern": NOT_BLANK, "description": "An existing folder inside the project." },
         "scope": {
-            "type": "array", "minItems": 1, "maxItems": 32, "items": { "type": "string", "minLength": 1 },
+            "type": "array", "minItems": 1, "maxItems": 32, "items": { "type": "string", "pattern": NOT_BLANK },
             "description": "Project-relative paths; changed files must fall inside."
         },
-        "acceptance_criteria": { "type": "array", "minItems": 1, "maxItems": 32, "items": { "type": "string", "minLength": 1 } },
+        "acceptance_criteria": { "type": "array", "minItems": 1, "maxItems": 32, "items": { "type": "string", "pattern": NOT_BLANK } },
         "plan_ref": with_description(&text, "A pointer to a plan; if it is a file inside the project, the worker gets it."),
-        "created_at": { "type": "string", "minLength": 1, "description": "RFC 3339, for example 2026-09-01T10:00:00Z." },
+        "created_at": { "type": "string", "pattern": NOT_BLANK, "description": "RFC 3339, for example 2026-09-01T10:00:00Z." },
         "created_by": { "const": "claude-code" },
         "assigned_agent": with_description(&text, "Written by the daemon."),
         "assigned_model": with_description(&text, "Written by the daemon."),
@@ -95,7 +98,7 @@ fn gate_fits_type() -> Value {
 fn gate_has_a_reason() -> Value {
     json!({
         "if": { "properties": { "gate": { "enum": ["consult-before", "review-after"] } }, "required": ["gate"] },
-        "then": { "required": ["gate_reason"], "properties": { "gate_reason": { "type": "string", "minLength": 1 } } }
+        "then": { "required": ["gate_reason"], "properties": { "gate_reason": { "type": "string", "pattern": NOT_BLANK } } }
     })
 }
 
