@@ -23,6 +23,7 @@ mod swap;
 pub mod sys;
 mod temporary;
 mod turn;
+mod worklog;
 
 pub use contained::ContainedError;
 pub use error::IoFault;
@@ -38,3 +39,4 @@ pub use read::{FileBytes, Limit, ReadError};
 pub use replace::{Expected, Method, ReplaceError, Replaced};
 pub use stamp::{Identity, Stamp};
 pub use swap::{Settled, SwapFile, SwapVerdict, Swept};
+pub use worklog::{LogCheck, LogError, OpenLog, Rotated, WorkLog};

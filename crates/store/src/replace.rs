@@ -122,28 +122,12 @@ impl ProjectDir {
         // The planner's file, made for it: the mode is the umask's business, as if the planner had made it.
         let temporary = Temporary::create(&self.root, names::QUEUE, 0o666)?;
         temporary.fill(bytes)?;
-        match self.root.rename_new(&temporary.name, names::QUEUE) {
+        match temporary.publish(names::QUEUE) {
             Err(fault) if fault.errno() == Errno::EXIST => return Err(CHANGED),
-            // Neither flags nor links: the check above was the last one there can be.
-            Err(fault) if fault.errno() == Errno::OPNOTSUPP => self.root.rename(&temporary.name, names::QUEUE)?,
             outcome => outcome?,
         }
         let stamp = temporary.file.stat().ok().as_ref().map(Stamp::of);
-        if let Err(fault) = self.root.sync() {
-            self.take_back_created(&temporary);
-            return Err(fault.into());
-        }
         Ok(Replaced { method: Method::Created, stamp, displaced: None })
-    }
-
-    /// After a failed sync of the folder: the state must not advance (D70), so the name goes, if it is still ours.
-    fn take_back_created(&self, temporary: &Temporary<'_>) {
-        if self.root.rename_new(names::QUEUE, &temporary.name).is_ok() {
-            let ours = |stat| crate::stamp::Identity::of(&stat) == temporary.identity;
-            if !self.root.stat(&temporary.name).ok().flatten().is_some_and(ours) {
-                self.root.rename_new(&temporary.name, names::QUEUE).ok();
-            }
-        }
     }
 
     fn exchange_queue(&self, expected: RawHash, bytes: &[u8], now: Timestamp) -> Result<Replaced, ReplaceError> {

@@ -17,7 +17,7 @@ use crate::sys::Sys;
 #[derive(Debug)]
 pub(crate) struct Temporary<'f> {
     folder: &'f Folder,
-    target: &'static str,
+    target: String,
     digits: String,
     pub(crate) name: String,
     pub(crate) file: OpenFile,
@@ -27,7 +27,7 @@ pub(crate) struct Temporary<'f> {
 impl<'f> Temporary<'f> {
     /// Makes an empty one. A leftover or a trap under the same name is never opened: the name is new or another one
     /// is drawn (F158).
-    pub(crate) fn create(folder: &'f Folder, target: &'static str, mode: u32) -> Result<Self, IoFault> {
+    pub(crate) fn create(folder: &'f Folder, target: &str, mode: u32) -> Result<Self, IoFault> {
         let mut tries = 0;
         loop {
             let digits = Sys::private_digits().map_err(|e| IoFault::new("draw a name in", &folder.path, e))?;
@@ -43,7 +43,7 @@ impl<'f> Temporary<'f> {
             let stat = file.stat().inspect_err(|_| {
                 folder.unlink(&name).ok();
             })?;
-            return Ok(Self { folder, target, digits, name, file, identity: Identity::of(&stat) });
+            return Ok(Self { folder, target: target.to_owned(), digits, name, file, identity: Identity::of(&stat) });
         }
     }
 
@@ -53,9 +53,36 @@ impl<'f> Temporary<'f> {
         self.file.sync()
     }
 
+    /// Takes its final name, which must be free, durably; on a fault the name is free again. `EEXIST` when it is taken.
+    ///
+    /// Where the file system can neither rename without replacement nor link, a check and a plain rename must do.
+    pub(crate) fn publish(&self, name: &str) -> Result<(), IoFault> {
+        match self.folder.rename_new(&self.name, name) {
+            Err(fault) if fault.errno() == Errno::OPNOTSUPP => {
+                if self.folder.stat(name)?.is_some() {
+                    return Err(IoFault::new("put in place", self.folder.shown(name), Errno::EXIST));
+                }
+                self.folder.rename(&self.name, name)?;
+            }
+            outcome => outcome?,
+        }
+        self.folder.sync().inspect_err(|_| self.take_back(name))
+    }
+
+    /// The state must not advance when it is not durable (D70). The name is moved, not removed: it might have got
+    /// another file since, which then goes back.
+    fn take_back(&self, name: &str) {
+        if self.folder.rename_new(name, &self.name).is_ok() {
+            let ours = |stat| Identity::of(&stat) == self.identity;
+            if !self.folder.stat(&self.name).ok().flatten().is_some_and(ours) {
+                self.folder.rename_new(&self.name, name).ok();
+            }
+        }
+    }
+
     /// Takes the name that says "from here on this may be what the planner wrote" (D64).
     pub(crate) fn become_swap(&mut self) -> Result<(), IoFault> {
-        let swap = names::temporary(self.target, &self.digits, Stage::Swap);
+        let swap = names::temporary(&self.target, &self.digits, Stage::Swap);
         self.folder.rename(&self.name, &swap)?;
         self.name = swap;
         Ok(())

@@ -31,15 +31,25 @@ impl Turn {
     pub(crate) fn take(root: &Folder) -> Result<Self, IoFault> {
         // A descriptor of its own: `flock` does not tell apart users of the same open file.
         let folder = root.open_file("open the folder", ".", OFlags::RDONLY | OFlags::DIRECTORY, 0)?;
+        Self::of(&folder)?;
+        Ok(Self { _folder: folder })
+    }
+
+    /// Waits for the turn on an open file; it lasts until that file is closed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Turn::take`].
+    pub(crate) fn of(file: &OpenFile) -> Result<(), IoFault> {
         for _ in 0..TRIES {
-            match folder.sys.try_flock(folder.fd()) {
+            match file.sys.try_flock(file.fd()) {
                 Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::BADF | Errno::NOSYS | Errno::INVAL) => {
-                    return Ok(Self { _folder: folder });
+                    return Ok(());
                 }
                 Err(Errno::WOULDBLOCK) => std::thread::sleep(PAUSE),
-                Err(errno) => return folder.fault("lock", Err(errno)),
+                Err(errno) => return file.fault("lock", Err(errno)),
             }
         }
-        folder.fault("wait for the other writer in", Err(Errno::WOULDBLOCK))
+        file.fault("wait for the other writer in", Err(Errno::WOULDBLOCK))
     }
 }

@@ -250,12 +250,10 @@ impl Sys {
         self.run(Call::Flock, Path::new(""), || calls::flock(file, FlockOperation::NonBlockingLockExclusive))
     }
 
-    #[expect(dead_code, reason = "for the lock and the log, which follow")]
     pub(crate) fn reserve(&self, file: BorrowedFd<'_>, offset: u64, length: u64) -> Outcome<()> {
         self.run(Call::Reserve, Path::new(""), || platform::reserve(file, offset, length))
     }
 
-    #[expect(dead_code, reason = "for the lock and the log, which follow")]
     pub(crate) fn truncate(&self, file: BorrowedFd<'_>, length: u64) -> Outcome<()> {
         self.run(Call::Truncate, Path::new(""), || calls::ftruncate(file, length))
     }

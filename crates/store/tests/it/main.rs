@@ -18,4 +18,6 @@ mod replace;
 mod replace_faults;
 mod support;
 mod sweep;
+mod worklog;
+mod worklog_faults;
 mod world;
