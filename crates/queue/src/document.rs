@@ -6,12 +6,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::json::{Raw, Scanner, SyntaxError, Type};
+use crate::json::{self, Raw, Scanner, SyntaxError};
 use crate::text::Shown;
 use crate::words::Word;
 use crate::{Code, DispatchId, Field, Fingerprint, Owner, Problem, Status, limits};
-
-const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A readable `tasks.json`: one object, no repeated key, a valid `status`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,10 +108,8 @@ impl Document {
     /// The planner's fields as one JSON object on one line: white space removed, numbers and escapes as written.
     #[must_use]
     pub fn planner_json(&self) -> String {
-        let members: Vec<_> = self
-            .planner_fields()
-            .map(|(field, raw)| format!("\"{}\":{}", field.name(), crate::json::compact(raw)))
-            .collect();
+        let members: Vec<_> =
+            self.planner_fields().map(|(field, raw)| format!("\"{}\":{}", field.name(), json::compact(raw))).collect();
         format!("{{{}}}", members.join(","))
     }
 
@@ -134,7 +130,7 @@ fn decoded_key<'a>(text: &'a str, member: &Span) -> Cow<'a, str> {
 
 /// Checks the whole text and finds the members of its object.
 fn scan(text: &str) -> Result<(usize, Vec<Span>), Problem> {
-    let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let start = json::start(text);
     let mut scanner = Scanner::new(text, start);
     scanner.space();
     let top = text[start..].trim_start_matches([' ', '\t', '\n', '\r']);
@@ -189,9 +185,7 @@ fn read_status(raw: Option<Raw<'_>>) -> Result<Status, Problem> {
         return Err(Problem::at(name, Code::MissingField, format!("is missing; add it with one of {words}")));
     };
     let Some(text) = raw.as_str() else {
-        let kind = raw.kind();
-        debug_assert_ne!(kind, Type::String);
-        let rest = format!("is {}; it must be one of {words}", kind.described());
+        let rest = format!("is {}; it must be one of {words}", raw.kind().described());
         return Err(Problem::at(name, Code::WrongType, rest));
     };
     Status::from_text(&text).ok_or_else(|| {

@@ -1,8 +1,13 @@
 //! The planner's write, done for it: a new task into an existing document, or into a fresh one (D64).
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+
 use crate::edit::Edit;
-use crate::json::{Member, Raw, pretty, quote, spaced};
-use crate::{Code, Document, Field, Owner, Problem, QueueFull, Status, document, limits};
+use crate::json::{Raw, pretty, quote, spaced};
+use crate::{Code, Document, Field, Owner, Problem, QueueFull, Status, document, format_time, limits};
 
 /// Why a task could not be made into a document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,38 +22,70 @@ pub enum SubmitError {
 
 /// A task as its planner gave it: members with distinct keys. It is not validated: do that with the document that
 /// [`submit`] makes of it.
-#[derive(Debug, Clone)]
-pub struct Submission<'a> {
-    members: Vec<Member<'a>>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission {
+    /// Decoded keys and JSON texts.
+    members: Vec<(String, String)>,
 }
 
-impl<'a> Submission<'a> {
+impl Submission {
     /// Reads a JSON object. `status` and the worker's fields in it are ignored, unknown members are carried over.
     ///
     /// # Errors
     /// `invalid_json`, `not_an_object` or `duplicate_key`.
-    pub fn parse(json: &'a str) -> Result<Self, SubmitError> {
+    pub fn parse(json: &str) -> Result<Self, SubmitError> {
         let raw = Raw::parse(json).map_err(|error| SubmitError::Unreadable(document::invalid_json(json, error)))?;
         let Some(members) = raw.members() else {
             let message = format!("the task is {} where one JSON object is needed", raw.kind().described());
             return Err(SubmitError::Unreadable(Problem::whole(Code::NotAnObject, message)));
         };
-        let mut seen = std::collections::HashSet::new();
-        for member in &members {
-            if !seen.insert(&member.key) {
-                let rest = "stands in the task twice; remove one of the two";
-                return Err(SubmitError::Unreadable(Problem::at(&*member.key, Code::DuplicateKey, rest)));
-            }
+        let mut seen = HashSet::new();
+        if let Some(twice) = members.iter().find(|member| !seen.insert(&member.key)) {
+            let rest = "stands in the task twice; remove one of the two";
+            return Err(SubmitError::Unreadable(Problem::at(&*twice.key, Code::DuplicateKey, rest)));
         }
-        Ok(Self { members })
+        let owned = members.iter().map(|member| (member.key.clone().into_owned(), member.value.text().to_owned()));
+        Ok(Self { members: owned.collect() })
     }
 
-    fn get(&self, field: Field) -> Option<Raw<'a>> {
-        self.members.iter().find(|member| member.key == field.name()).map(|member| member.value)
+    /// The JSON text of a field.
+    #[must_use]
+    pub fn raw(&self, field: Field) -> Option<&str> {
+        self.members.iter().find(|(key, _)| key == field.name()).map(|(_, value)| value.as_str())
     }
 
-    fn unknown(&self) -> impl Iterator<Item = &Member<'a>> {
-        self.members.iter().filter(|member| Field::from_name(&member.key).is_none())
+    /// The decoded value of a field that is a string.
+    #[must_use]
+    pub fn string(&self, field: Field) -> Option<Cow<'_, str>> {
+        self.raw(field).and_then(|raw| Raw::trusted(raw).as_str())
+    }
+
+    /// Gives a field a string, in place of what it had.
+    pub fn set_string(&mut self, field: Field, text: &str) {
+        let value = quote(text);
+        match self.members.iter_mut().find(|(key, _)| key == field.name()) {
+            Some((_, old)) => *old = value,
+            None => self.members.push((field.name().to_owned(), value)),
+        }
+    }
+
+    /// The task again, under another id, as a follow-up of itself (`task.retry`).
+    #[must_use]
+    pub fn follow_up(mut self, task_id: &str, created_at: Timestamp) -> Self {
+        if let Some(parent) = self.string(Field::TaskId).map(Cow::into_owned) {
+            self.set_string(Field::ParentTaskId, &parent);
+        }
+        self.set_string(Field::TaskId, task_id);
+        self.set_string(Field::CreatedAt, &format_time(created_at));
+        self
+    }
+
+    fn unknown(&self) -> impl Iterator<Item = &(String, String)> {
+        self.members.iter().filter(|(key, _)| Field::from_name(key).is_none())
+    }
+
+    fn version(&self) -> String {
+        self.raw(Field::SchemaVersion).map_or_else(|| limits::SCHEMA_VERSION.to_string(), ToOwned::to_owned)
     }
 }
 
@@ -57,7 +94,7 @@ impl<'a> Submission<'a> {
 ///
 /// # Errors
 /// [`QueueFull`] when it would be too large to be read again.
-pub fn submit(existing: Option<&Document>, task: &Submission<'_>) -> Result<String, QueueFull> {
+pub fn submit(existing: Option<&Document>, task: &Submission) -> Result<String, QueueFull> {
     match existing {
         Some(document) => replace(document, task),
         None => fresh(task),
@@ -67,40 +104,38 @@ pub fn submit(existing: Option<&Document>, task: &Submission<'_>) -> Result<Stri
 /// A new document without a task.
 #[must_use]
 pub fn idle_document() -> String {
-    lay_out(&[version(None), (quote(Field::Status.name()), quote(Status::Idle.as_str()))])
+    lay_out(&[head(Field::SchemaVersion, limits::SCHEMA_VERSION.to_string()), status(Status::Idle)])
 }
 
-fn replace(document: &Document, task: &Submission<'_>) -> Result<String, QueueFull> {
-    let mut edit = Edit::new(document);
-    let version = version(task.get(Field::SchemaVersion)).1;
-    edit = edit.set(Field::SchemaVersion, version).set(Field::Status, quote(Status::Pending.as_str()));
+fn replace(document: &Document, task: &Submission) -> Result<String, QueueFull> {
+    let mut edit = Edit::new(document)
+        .set(Field::SchemaVersion, task.version())
+        .set(Field::Status, quote(Status::Pending.as_str()));
     for field in Field::of(Owner::Planner) {
-        edit = match task.get(field) {
-            Some(value) => edit.set(field, spaced(value.text())),
+        edit = match task.raw(field) {
+            Some(value) => edit.set(field, spaced(value)),
             None => edit.remove(field),
         };
     }
     edit = Field::of(Owner::Worker).fold(edit, Edit::clear);
-    for member in task.unknown() {
-        edit = edit.set_key(member.key.clone().into_owned(), spaced(member.value.text()));
-    }
+    edit = task.unknown().fold(edit, |edit, (key, value)| edit.set_key(key.clone(), spaced(value)));
     edit.apply()
 }
 
-fn fresh(task: &Submission<'_>) -> Result<String, QueueFull> {
-    let mut members =
-        vec![version(task.get(Field::SchemaVersion)), (quote(Field::Status.name()), quote(Status::Pending.as_str()))];
-    let planned =
-        Field::of(Owner::Planner).filter_map(|field| Some((quote(field.name()), task.get(field)?.text().into())));
-    members.extend(planned);
-    members.extend(task.unknown().map(|member| (quote(&member.key), member.value.text().into())));
+fn fresh(task: &Submission) -> Result<String, QueueFull> {
+    let mut members = vec![head(Field::SchemaVersion, task.version()), status(Status::Pending)];
+    members.extend(Field::of(Owner::Planner).filter_map(|field| Some(head(field, task.raw(field)?.to_owned()))));
+    members.extend(task.unknown().map(|(key, value)| (quote(key), value.clone())));
     let text = lay_out(&members);
     if text.len() > limits::QUEUE_BYTES { Err(QueueFull { size: text.len() }) } else { Ok(text) }
 }
 
-fn version(given: Option<Raw<'_>>) -> (String, String) {
-    let value = given.map_or_else(|| limits::SCHEMA_VERSION.to_string(), |raw| raw.text().into());
-    (quote(Field::SchemaVersion.name()), value)
+fn head(field: Field, value: String) -> (String, String) {
+    (quote(field.name()), value)
+}
+
+fn status(status: Status) -> (String, String) {
+    head(Field::Status, quote(status.as_str()))
 }
 
 /// Members (JSON texts of key and value) as an object over several lines, two spaces a level.
@@ -114,7 +149,7 @@ fn lay_out(members: &[(String, String)]) -> String {
 mod tests {
     use super::*;
 
-    fn task(json: &str) -> Submission<'_> {
+    fn task(json: &str) -> Submission {
         Submission::parse(json).unwrap()
     }
 
@@ -148,5 +183,15 @@ mod tests {
             let SubmitError::Unreadable(problem) = Submission::parse(json).unwrap_err() else { panic!("{json}") };
             assert_eq!(problem.code, code, "{json}");
         }
+    }
+
+    #[test]
+    fn a_follow_up_names_its_parent() {
+        let task =
+            task("{\"task_id\":\"T-1\",\"created_at\":\"x\",\"n\":1.50}").follow_up("T-2", Timestamp::UNIX_EPOCH);
+        assert_eq!(task.string(Field::TaskId).unwrap(), "T-2");
+        assert_eq!(task.string(Field::ParentTaskId).unwrap(), "T-1");
+        assert_eq!(task.string(Field::CreatedAt).unwrap(), "1970-01-01T00:00:00.000Z");
+        assert!(submit(None, &task).unwrap().contains("\"n\": 1.50"));
     }
 }

@@ -50,7 +50,7 @@ pub fn start(document: &Document, dispatch: DispatchId, at: Timestamp) -> Result
 /// COMPLETE or ERROR from an accepted report. Observed runs are left out from the end until the document fits (D63).
 ///
 /// # Errors
-/// [`QueueFull`] when it does not fit without any run either; the task stays RUNNING.
+/// [`QueueFull`] with the size without any run, when that does not fit either; the task stays RUNNING.
 pub fn finish_from_report(document: &Document, report: &Accepted, at: Timestamp) -> Result<Finished, QueueFull> {
     let captured_at = format_time(at);
     let write = |runs: usize| {
@@ -69,7 +69,7 @@ pub fn finish_from_report(document: &Document, report: &Accepted, at: Timestamp)
     };
     let seen = report.observed.as_ref().map_or(0, |observed| observed.runs.len());
     let most = seen.min(limits::STORED_RUNS);
-    let full = match write(most) {
+    let mut full = match write(most) {
         Ok(text) => return Ok(Finished { text, omitted: seen - most }),
         Err(full) => full,
     };
@@ -82,7 +82,10 @@ pub fn finish_from_report(document: &Document, report: &Accepted, at: Timestamp)
                 best = Some(Finished { text, omitted: seen - runs });
                 fits = runs + 1;
             }
-            Err(_) => too_many = runs,
+            Err(still_full) => {
+                full = still_full;
+                too_many = runs;
+            }
         }
     }
     best.ok_or(full)

@@ -12,3 +12,9 @@ pub(crate) use canonical::canonical;
 pub(crate) use raw::{Member, Raw, Type};
 pub(crate) use scan::{Scanner, SyntaxError};
 pub(crate) use write::{compact, pretty, quote, spaced};
+
+/// Where a text begins after a byte-order mark (D1).
+pub(crate) fn start(text: &str) -> usize {
+    const BYTE_ORDER_MARK: char = '\u{feff}';
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
+}

@@ -43,9 +43,9 @@ impl Type {
 }
 
 impl<'a> Raw<'a> {
-    /// Checks a whole text that holds one value, white space around it allowed.
+    /// Checks a whole text that holds one value; white space around it and a byte-order mark before it are allowed.
     pub(crate) fn parse(text: &'a str) -> Result<Self, SyntaxError> {
-        let mut scanner = Scanner::new(text, 0);
+        let mut scanner = Scanner::new(text, super::start(text));
         scanner.space();
         let range = scanner.value()?;
         scanner.end()?;

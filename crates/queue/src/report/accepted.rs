@@ -135,7 +135,8 @@ impl Accepted {
         let gates: Vec<_> = self.gate_evidence.iter().map(GateEvidence::stored).collect();
         let observed = self.observed.as_ref().map(|observed| {
             let kept: Vec<_> = observed.runs.iter().take(runs).map(crate::Run::stored).collect();
-            json!({"all": observed.all, "omitted": observed.runs.len() - kept.len(), "runs": kept})
+            let omitted = observed.runs.len() - kept.len();
+            json!({"all": observed.all, "runs": kept, "omitted": omitted})
         });
         let value = json!({
             "version": 1,

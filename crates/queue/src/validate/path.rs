@@ -44,7 +44,10 @@ pub(crate) fn check_path<'a>(
         return fail(Code::PathAbsolute, format!("is {shown}; write it relative to the project's root"));
     }
     if leaves_as_written(&path, paths) {
-        return fail(Code::PathOutsideProject, format!("is {shown}, which leads out of the project"));
+        return fail(
+            Code::PathOutsideProject,
+            format!("is {shown}, which leads out of the project; name a path inside it"),
+        );
     }
     let Some(paths) = paths else { return Ok(path) };
     let found = paths.resolve(&path);
@@ -61,7 +64,9 @@ pub(crate) fn check_path<'a>(
 fn judge(purpose: PathUse, found: &Resolution) -> Option<(Code, &'static str)> {
     let is_working_dir = purpose == PathUse::WorkingDir;
     match found {
-        Resolution::Outside => Some((Code::PathOutsideProject, "which leads out of the project through a link")),
+        Resolution::Outside => {
+            Some((Code::PathOutsideProject, "which leads out of the project through a link; name a path inside it"))
+        }
         // What does not resolve is not found where something must exist, else it is not inside (D7).
         Resolution::Loop if is_working_dir => Some((Code::PathNotFound, "which runs into a loop of links")),
         Resolution::Loop => Some((Code::PathOutsideProject, "which runs into a loop of links")),

@@ -46,6 +46,21 @@ pub(crate) fn schema_version(document: &Document) -> Option<Problem> {
     Some(Problem::at(name, Code::UnsupportedSchemaVersion, rest))
 }
 
+/// What a required field needs, to end a message with.
+const fn wanted(field: Field) -> &'static str {
+    match field {
+        Field::TaskType => "the kind of work, such as `IMPLEMENT`",
+        Field::RequiredRole => "`writer`, `read-only` or `any`",
+        Field::Instruction => "a text that says what to do",
+        Field::WorkingDir => "a folder inside the project, such as `.`",
+        Field::Scope => "the paths that may change, such as `[\"src\"]`",
+        Field::AcceptanceCriteria => "the checks that tell when the task is done, such as `[\"the tests pass\"]`",
+        Field::CreatedAt => "a time like `2026-11-30T08:00:00Z`",
+        Field::CreatedBy => "`claude-code`",
+        _ => "one line of at most 200 characters",
+    }
+}
+
 impl<'a> Reader<'a> {
     /// `None` only after a problem was noted.
     fn planner(&mut self) -> Option<Planner> {
@@ -87,7 +102,7 @@ impl<'a> Reader<'a> {
     fn required(&mut self, field: Field) -> Option<Raw<'a>> {
         let raw = self.document.value(field);
         if raw.is_none() {
-            self.note(field, Code::MissingField, "is missing");
+            self.note(field, Code::MissingField, format!("is missing; it needs {}", wanted(field)));
         }
         raw
     }
@@ -115,7 +130,7 @@ impl<'a> Reader<'a> {
     fn text(&mut self, field: Field, raw: Raw<'a>) -> Option<Cow<'a, str>> {
         let text = self.string(field, raw)?;
         if is_blank(&text) {
-            self.note(field, Code::BlankField, "is blank");
+            self.note(field, Code::BlankField, format!("is blank; it needs {}", wanted(field)));
             return None;
         }
         Some(text)
@@ -210,7 +225,7 @@ impl<'a> Reader<'a> {
             return None;
         };
         if items.is_empty() {
-            self.note(field, Code::TooFewItems, "is empty; it needs at least one entry");
+            self.note(field, Code::TooFewItems, format!("is empty; it needs {}", wanted(field)));
         }
         if items.len() > limits::LIST_ITEMS {
             let rest = format!("has {} entries, at most {} are allowed", items.len(), limits::LIST_ITEMS);

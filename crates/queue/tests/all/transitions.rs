@@ -230,11 +230,11 @@ fn a_report_is_stored_with_its_evidence() {
                 "async_status": {"checked": true, "pending_run_ids": [], "failed_run_ids": []},
                 "observed": {
                     "all": true,
-                    "omitted": 0,
                     "runs": [{
                         "run_id": "r-1", "agent": "builder", "background": true, "state": "complete",
                         "model": "mock/mock-main", "pid": 7,
                     }],
+                    "omitted": 0,
                 },
             },
         }),
