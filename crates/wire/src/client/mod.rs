@@ -2,13 +2,15 @@
 //!
 //! [`Client::connect`] says hello and gives a [`Client`] to call with and an [`Inbox`] of what the daemon says by
 //! itself. Who only calls may drop the inbox. Who keeps it must read it: the connection is one stream, so a full inbox
-//! holds answers up, too, and the daemon drops a client that does not read for 5 s. Reconnecting is left to the caller,
-//! and so is every rule about tasks.
+//! holds answers up, too, and the daemon drops a client that does not read for 5 s. Reconnecting is left to the caller
+//! ([`Backoff`] says when), and so is every rule about tasks.
 
+mod backoff;
 mod connection;
 mod error;
 mod pending;
 
+pub use backoff::Backoff;
 pub use connection::FromDaemon;
 pub use error::ClientError;
 

@@ -251,6 +251,29 @@ async fn a_session_is_asked_and_answers() {
     assert_eq!(daemon.read().await, json!({ "jsonrpc": "2.0", "id": "x-1", "result": { "accepted": true } }));
 }
 
+/// The inbox is bounded: a client that does not read makes the daemon wait, and loses nothing.
+#[tokio::test]
+async fn nothing_is_lost_when_the_inbox_is_read_late() {
+    const NOTICES: usize = 20_000;
+    let socket = Socket::bind();
+    let (_client, mut inbox, mut daemon) = socket.connected().await;
+    let writer = tokio::spawn(async move {
+        for number in 0..NOTICES {
+            let params = json!({ "level": "info", "text": number.to_string() });
+            daemon.write(&json!({ "jsonrpc": "2.0", "method": "session.notice", "params": params })).await;
+        }
+        daemon
+    });
+    for number in 0..NOTICES {
+        let Some(FromDaemon::Notification(DaemonNotification::SessionNotice(notice))) = inbox.next().await else {
+            panic!("notice {number} is missing")
+        };
+        assert_eq!(notice.text, number.to_string());
+        assert!(number > 0 || !writer.is_finished(), "20,000 notices do not fit into a bounded inbox");
+    }
+    writer.await.unwrap();
+}
+
 #[tokio::test]
 async fn wrong_and_unwanted_requests_are_answered_by_the_client_itself() {
     #[track_caller]

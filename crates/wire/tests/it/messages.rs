@@ -150,6 +150,21 @@ fn every_example_comes_back_as_it_was_written() {
     }
 }
 
+/// `hello`, `daemon.status` and `daemon.shutdown` keep this shape in all protocol versions: never change these lines.
+#[test]
+fn frozen_messages_keep_their_shape() {
+    let frozen = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
+    let hello = frozen(r#"{"protocol":1,"client":{"name":"n","version":"v"}}"#);
+    assert_eq!(through_params("hello", &hello), Ok(hello));
+    let answer = frozen(r#"{"protocol":1,"daemon":{"version":"v","pid":1,"instance":"i","started_at":"t"}}"#);
+    assert_eq!(through_result("hello", true, &answer), Ok(answer));
+    let status = frozen(include_str!("../fixtures/status.json"));
+    assert_eq!(through_result("daemon.status", true, &status), Ok(status));
+    assert_eq!(through_params("daemon.status", &json!({})), Ok(json!({})));
+    assert_eq!(through_params("daemon.shutdown", &json!({})), Ok(json!({})));
+    assert_eq!(through_result("daemon.shutdown", true, &json!({})), Ok(json!({})));
+}
+
 fn attach_params() -> Value {
     json!({
         "session_id": "s", "project": "/p", "mode": "tui", "reason": "startup", "idle": true,
