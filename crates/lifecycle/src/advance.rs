@@ -1,14 +1,16 @@
 //! One step: take in the event, let what is due expire, then ask for the next file job.
 
-use crate::effect::{Claim, Effect, Fact, Job, Keep, Refusal, Reply};
+use crate::Req;
+use crate::effect::{Effect, Fact};
 use crate::event::{Event, Stopped};
+use crate::job::{Claim, Job, Keep};
+use crate::reply::{Refusal, Reply};
 use crate::sessions::Identity;
 use crate::settings::{REPEAT_WINDOW, UNREADABLE_GRACE};
-use crate::state::{Admin, Claiming, Delivery, Halt, JobKind, Lock, Out, Project, Rejecting, Stopping, Task, Waiting};
+use crate::state::{Admin, Claiming, Delivery, JobKind, Lock, Out, Project, Rejecting, Stage, Stopping, Task, Waiting};
 use crate::status::Reason;
 use crate::time::{Awake, Moment, Wall};
 use crate::view::{Content, Pending};
-use crate::{Body, Conn, Req};
 
 impl Project {
     /// Takes in `event` at `now`; returns what to do, in order, and when to call again with [`Event::Tick`].
@@ -18,6 +20,7 @@ impl Project {
         self.expire(&mut out);
         self.place_arrivals(&mut out);
         self.fill_place(&mut out);
+        self.cancel_waiting(&mut out);
         self.deliver(&mut out);
         if self.busy_job.is_none()
             && let Some((job, kind)) = self.next_job(&mut out)
@@ -44,7 +47,7 @@ impl Project {
             Event::Ping { conn } => self.sign_of_life(conn, None, out),
             Event::Closed { conn, unsent } => {
                 if let Some(dispatch) = unsent {
-                    self.not_delivered(dispatch, None, out);
+                    self.not_delivered(conn, dispatch, None, out);
                 }
                 self.closed(conn, out);
             }
@@ -52,7 +55,7 @@ impl Project {
             Event::ProcessStopped { process, stopped } => self.process_stopped(process, stopped == Stopped::Yes),
             Event::RunsGone(ids) => self.runs_gone(&ids),
             Event::Answered { conn, dispatch, answer } => self.answered(conn, dispatch, answer, out),
-            Event::RemindAnswered { conn, dispatch } => self.remind_answered(conn, dispatch),
+            Event::RemindAnswered { conn, dispatch } => self.remind_answered(conn, dispatch, out),
             Event::CancelAnswered { conn, dispatch, aborted } => self.cancel_answered(conn, dispatch, aborted, out),
             Event::Report { conn, req, dispatch, body } => self.report(conn, Waiting { req, dispatch, body }, out),
             Event::Control { req, command } if self.stopping != Stopping::No => {
@@ -60,12 +63,15 @@ impl Project {
             }
             Event::Control { req, command } => self.control(req, command, out),
             Event::Configure(settings) => self.settings = settings,
-            Event::Shutdown if self.stopping == Stopping::No => self.stopping = Stopping::Asked,
+            Event::Shutdown if self.stopping == Stopping::No => {
+                self.stopping = Stopping::Asked;
+                self.finish_cancel(false, out);
+            }
             Event::Shutdown => {}
         }
     }
 
-    fn refuse_stopping(req: Req, command: &crate::Command, out: &mut Out) {
+    pub(crate) fn refuse_stopping(req: Req, command: &crate::Command, out: &mut Out) {
         out.push(Effect::Reply { req, reply: Reply::Refused(Refusal::ShuttingDown) });
         if let crate::Command::Submit { body, .. } = command {
             out.push(Effect::Drop(*body));
@@ -74,64 +80,35 @@ impl Project {
 
     fn touched(&mut self, out: &Out) {
         self.stale = true;
-        self.retry_now(out);
+        let now = out.now.awake;
+        if let Lock::Lost { backoff, .. } = &mut self.lock {
+            backoff.hurry(now);
+        }
+        if let Some(block) = &mut self.block {
+            block.backoff.hurry(now);
+        }
     }
 
-    /// Whatever waits for another try is tried now.
+    /// A person may have removed what was in the way: whatever waits for another try is tried now.
     pub(crate) fn retry_now(&mut self, out: &Out) {
         let now = out.now.awake;
         match &mut self.lock {
-            Lock::None { retry } | Lock::Blocked { retry, .. } | Lock::Missing { retry } | Lock::Lost { retry, .. } => {
-                *retry = now;
-            }
+            Lock::None { retry } | Lock::Blocked { retry, .. } | Lock::Missing { retry } => *retry = now,
+            Lock::Lost { backoff, .. } => backoff.retry = now,
             Lock::Ours { .. } => {}
         }
         if let Some(block) = &mut self.block {
-            block.retry = now;
+            block.backoff.retry = now;
         }
-    }
-
-    fn report(&mut self, conn: Conn, waiting: Waiting, out: &mut Out) {
-        self.sign_of_life(conn, Some(waiting.dispatch), out);
-        match self.refuse_report(conn, waiting.dispatch) {
-            None => self.reports.push_back(waiting),
-            Some(refusal) => Self::refuse(waiting.req, waiting.body, refusal, out),
-        }
-    }
-
-    fn refuse(req: Req, body: Body, refusal: Refusal, out: &mut Out) {
-        out.push(Effect::Reply { req, reply: Reply::Refused(refusal) });
-        out.push(Effect::Drop(body));
-    }
-
-    /// Who may report what (wire protocol, `task.report`).
-    fn refuse_report(&self, conn: Conn, dispatch: queue::DispatchId) -> Option<Refusal> {
-        if self.stopping != Stopping::No {
-            return Some(Refusal::ShuttingDown);
-        }
-        let Some(run) = self.run().filter(|run| run.dispatch == dispatch) else {
-            return Some(Refusal::NotRunning(dispatch));
-        };
-        if self.sessions.owner_conn() != Some(conn)
-            || self.sessions.owner.as_ref().is_none_or(|owner| owner.who != run.owner)
-        {
-            return Some(Refusal::NotOwner);
-        }
-        if run.cancelling.is_some() {
-            return Some(Refusal::Cancelled);
-        }
-        if self.halt == Some(Halt::Replaced) {
-            return Some(Refusal::QueueChanged);
-        }
-        (!self.is_ours()).then_some(Refusal::Blocked)
     }
 
     fn expire(&mut self, out: &mut Out) {
         if self.stopping != Stopping::No {
             return; // bound tasks are left to the next daemon
         }
-        if self.halt != Some(Halt::Replaced) {
-            self.expire_run(out);
+        self.expire_run(out);
+        if self.reread.is_some_and(|backoff| out.now.awake >= backoff.retry) {
+            self.stale = true;
         }
         if let Some(unsteady) = &self.unreadable
             && !unsteady.confirmed
@@ -145,7 +122,7 @@ impl Project {
     fn next_job(&mut self, out: &mut Out) -> Option<(Job, JobKind)> {
         let now = out.now.awake;
         if self.stopping != Stopping::No {
-            return self.stopping_job();
+            return self.stopping_job(out);
         }
         if !self.is_ours() {
             return self.job_without_lock(now, out);
@@ -153,20 +130,23 @@ impl Project {
         if std::mem::take(&mut self.stale) {
             return Some((Job::Read, JobKind::Read));
         }
-        let blocked = self.block.as_ref().is_some_and(|block| now < block.retry);
-        if let Some(job) = self.urgent_job(blocked, out) {
-            return Some(job);
+        let blocked = self.block.as_ref().is_some_and(|block| now < block.backoff.retry);
+        let job = self.urgent_job(blocked, out).or_else(|| self.request_job(out)).or_else(|| self.leave_job());
+        let job = job.or_else(|| self.rejecting_job());
+        if job.is_some() || blocked || self.halt.any() || self.admin != Admin::Active {
+            return job;
         }
-        if self.halt.is_some() {
-            return self.request_job(out).or_else(|| self.leave_job());
+        let job = self.pending_job(out);
+        if job.is_none() && self.nothing_to_write() {
+            self.block = None;
         }
-        if let Some(job) = self.request_job(out).or_else(|| self.leave_job()) {
-            return Some(job);
-        }
-        if blocked || self.admin != Admin::Active {
-            return self.rejecting_job();
-        }
-        self.rejecting_job().or_else(|| self.pending_job(out))
+        job
+    }
+
+    /// What could not be written is not wanted any more.
+    fn nothing_to_write(&self) -> bool {
+        let pending = matches!(self.view.as_deref().map(|view| &view.content), Some(Content::Pending(_)));
+        !pending && !matches!(self.task, Task::Ending(_) | Task::Rejecting(_))
     }
 
     fn job_without_lock(&mut self, now: Awake, out: &mut Out) -> Option<(Job, JobKind)> {
@@ -179,9 +159,8 @@ impl Project {
             return self.gone_unowned(out);
         }
         let retry = match &self.lock {
-            Lock::None { retry } | Lock::Blocked { retry, .. } | Lock::Missing { retry } | Lock::Lost { retry, .. } => {
-                *retry
-            }
+            Lock::None { retry } | Lock::Blocked { retry, .. } | Lock::Missing { retry } => *retry,
+            Lock::Lost { backoff, .. } => backoff.retry,
             Lock::Ours { .. } => return None,
         };
         (now >= retry).then_some((Job::Acquire, JobKind::Acquire))
@@ -198,7 +177,7 @@ impl Project {
 
     /// What comes before anything else happens in the project: replay, ends that are owed, binding, reports.
     fn urgent_job(&mut self, blocked: bool, out: &mut Out) -> Option<(Job, JobKind)> {
-        if self.replay {
+        if self.replay && !self.is_unreadable() {
             let running = match self.view.as_deref().map(|view| &view.content) {
                 Some(Content::Running { by, .. }) => *by,
                 _ => self.run().map(|run| run.dispatch),
@@ -206,37 +185,36 @@ impl Project {
             return Some((Job::ReplayLog { running }, JobKind::ReplayLog));
         }
         if let Task::Ending(ending) = &self.task {
-            let by_report = ending.report.is_some();
-            let stuck = self.halt == Some(Halt::Replaced) && matches!(ending.stage, crate::state::Stage::Write);
-            return if (blocked && !by_report) || stuck { None } else { self.ending_job() };
+            // A report is not kept waiting by an older failure: its session is there to be told of a new one.
+            let first = ending.report.is_some() && matches!(ending.stage, Stage::OpenLog | Stage::Write);
+            let job = if (blocked && !first) || self.end_is_stuck() { None } else { self.ending_job() };
+            if job.is_none() && !self.is_bound() {
+                self.unbound(out);
+            }
+            return job;
         }
+        let unwritable = blocked && self.block.as_ref().is_some_and(|block| block.reason == Reason::CannotWrite);
         let wanted = self.wanted_binding();
-        if !blocked && !matches!(&self.lock, Lock::Ours { bound } if *bound == wanted) {
+        let differs = !matches!(&self.lock, Lock::Ours { bound } if *bound == wanted);
+        if differs && !unwritable {
             return Some((Job::Bind(wanted.clone()), JobKind::Bind(wanted)));
         }
-        if self.sessions.owner.as_ref().is_some_and(|owner| !owner.announced) && self.is_bound() {
+        if !self.is_bound() {
+            self.unbound(out);
+        } else if self.sessions.owner.as_ref().is_some_and(|owner| !owner.announced) {
             self.bound(out);
             self.deliver(out);
         }
         self.report_job(out).or_else(|| self.settle_job())
     }
 
-    fn report_job(&mut self, out: &mut Out) -> Option<(Job, JobKind)> {
-        loop {
-            let waiting = self.reports.front()?;
-            let (req, dispatch, body) = (waiting.req, waiting.dispatch, waiting.body);
-            match &self.task {
-                Task::Running(run) if run.dispatch == dispatch && run.cancelling.is_none() => {
-                    let job = Job::CheckReport { body, hash: run.hash, runs: run.runs.clone() };
-                    return Some((job, JobKind::CheckReport(req, body)));
-                }
-                task => {
-                    let cancelled = matches!(task, Task::Running(run) if run.dispatch == dispatch);
-                    let refusal = if cancelled { Refusal::Cancelled } else { Refusal::NotRunning(dispatch) };
-                    self.reports.pop_front();
-                    Self::refuse(req, body, refusal, out);
-                }
+    /// The file does not hold what the end belongs over: it waits for other bytes (D1, D11).
+    fn end_is_stuck(&self) -> bool {
+        match &self.task {
+            Task::Ending(ending) if matches!(ending.stage, Stage::Write | Stage::Demote) => {
+                self.view_hash() != Some(ending.hash)
             }
+            _ => false,
         }
     }
 
@@ -254,20 +232,41 @@ impl Project {
         (self.admin == Admin::Leaving && idle).then_some((Job::Release(Keep::Remove), JobKind::Release))
     }
 
-    fn stopping_job(&mut self) -> Option<(Job, JobKind)> {
-        if let Task::Ending(ending) = &self.task
-            && (ending.stage != crate::state::Stage::OpenLog || ending.report.is_some())
-            && self.is_ours()
-            && self.block.is_none()
-        {
-            return self.ending_job();
-        }
+    /// Writes that have begun are finished, everything else is left to the next daemon (D19).
+    fn stopping_job(&mut self, out: &mut Out) -> Option<(Job, JobKind)> {
         if self.stopping == Stopping::Released {
             return None;
         }
+        self.refuse_waiting(out);
+        if self.is_ours() && self.block.is_none() {
+            let job = match &self.task {
+                Task::Ending(_) if !self.end_is_stuck() => self.ending_job(),
+                Task::Rejecting(_) => self.rejecting_job(),
+                Task::Running(_) => self.last_binding(),
+                _ => None,
+            };
+            if job.is_some() {
+                return job;
+            }
+        }
         self.stopping = Stopping::Released;
+        if matches!(&self.task, Task::Ending(ending) if ending.report.is_some()) {
+            self.back_to_running(Some(Refusal::ShuttingDown), out);
+        }
+        self.refuse_cancels(&Refusal::ShuttingDown, out);
+        if !self.is_ours() {
+            out.push(Effect::Gone);
+            return None;
+        }
         let keep = if self.run().is_some() { Keep::File } else { Keep::Remove };
         Some((Job::Release(keep), JobKind::Release))
+    }
+
+    /// The binding of a RUNNING task must survive as it is now.
+    fn last_binding(&self) -> Option<(Job, JobKind)> {
+        let wanted = self.wanted_binding();
+        let differs = !matches!(&self.lock, Lock::Ours { bound } if *bound == wanted);
+        differs.then(|| (Job::Bind(wanted.clone()), JobKind::Bind(wanted)))
     }
 
     fn rejecting_job(&self) -> Option<(Job, JobKind)> {
@@ -296,7 +295,8 @@ impl Project {
         let dispatch = queue::DispatchId::from_random(out.now.entropy);
         let (task, again) = (pending.task.clone(), !pending.dispatched_before.is_empty());
         let (process, started) = (owner.process, out.now.wall);
-        self.task = Task::Claiming(Box::new(Claiming { dispatch, task, again, started, owner }));
+        self.task =
+            Task::Claiming(Box::new(Claiming { dispatch, task, again, started, owner, gone: None, cancel: None }));
         Some((Job::Claim(Claim { dispatch, hash, started, process }), JobKind::Claim))
     }
 
@@ -337,25 +337,26 @@ impl Project {
             return None;
         }
         let lock = match &self.lock {
-            Lock::None { retry } | Lock::Blocked { retry, .. } | Lock::Missing { retry } | Lock::Lost { retry, .. } => {
-                (self.admin != Admin::Disabled).then_some(*retry)
-            }
+            Lock::None { retry } | Lock::Blocked { retry, .. } | Lock::Missing { retry } => Some(*retry),
+            Lock::Lost { backoff, .. } => Some(backoff.retry),
             Lock::Ours { .. } => None,
         };
         let run = match &self.task {
-            Task::Running(run) if self.halt != Some(Halt::Replaced) => run.deadline(),
+            Task::Running(run) => Some(run.deadlines()),
             _ => None,
         };
         let unsteady = self.unreadable.as_ref().filter(|unsteady| !unsteady.confirmed);
-        let candidates = [
-            lock.filter(|_| self.busy_job.is_none()),
-            run,
+        let retries = [
+            lock.filter(|_| self.admin != Admin::Disabled),
+            self.block.as_ref().map(|block| block.backoff.retry),
+            self.reread.map(|backoff| backoff.retry),
             unsteady.map(|unsteady| unsteady.since.plus(UNREADABLE_GRACE)),
-            self.block.as_ref().map(|block| block.retry).filter(|_| self.busy_job.is_none()),
-            self.sessions.kept.map(|(_, until)| until),
-            self.repeat_deadline(now),
         ];
-        candidates.into_iter().flatten().filter(|at| *at > now.awake).min()
+        // While a job is out its answer comes first.
+        let retries = retries.into_iter().filter(|_| self.busy_job.is_none());
+        let others = [self.sessions.kept.map(|(_, until)| until), self.repeat_deadline(now)];
+        let all = retries.chain(others).flatten().chain(run.into_iter().flatten());
+        all.filter(|at| *at > now.awake).min()
     }
 
     fn repeat_deadline(&self, now: Moment) -> Option<Awake> {

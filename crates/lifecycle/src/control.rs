@@ -1,8 +1,11 @@
 //! What people and scripts ask of a project (D11, D20, D64, D66, D71, D76).
 
-use crate::effect::{Effect, Fact, Job, Level, Refusal, Reply, SessionReach};
-use crate::event::{Command, Failure, SubmitResult};
-use crate::state::{Admin, Halt, JobKind, Lock, Out, Project, Rejecting, Task};
+use crate::done::{Failure, SubmitResult};
+use crate::effect::{Effect, Fact, Level};
+use crate::event::Command;
+use crate::job::{Job, Outcome};
+use crate::reply::{Refusal, Reply, SessionReach};
+use crate::state::{Admin, JobKind, Lock, Out, Project, Rejecting, Stage, Task};
 use crate::view::Content;
 use crate::{Body, Req};
 
@@ -38,10 +41,13 @@ impl Project {
         if std::mem::take(&mut self.paused) {
             lifted.push("paused");
         }
-        if self.halt.take().is_some() {
+        if self.halt.any() {
             lifted.push("halted");
-            self.abandon(out);
-            self.stale = true;
+            self.halt.lost = None;
+            // Only a task that the file no longer holds is given up.
+            if self.halt.replaced {
+                self.abandon(out);
+            }
         }
         if let Some(held) = self.held(out.now.wall).map(|_| self.view_hash()) {
             self.lifted = held;
@@ -51,19 +57,31 @@ impl Project {
             lifted.push("runs_alive");
         }
         if let Some(block) = &mut self.block {
-            block.retry = out.now.awake;
+            block.backoff.retry = out.now.awake;
         }
         Self::changed(req, lifted, false, out);
     }
 
     /// Gives the old task up (D11): its dispatch is unknown from now on.
     pub(crate) fn abandon(&mut self, out: &mut Out) {
+        self.halt.replaced = false;
+        if matches!(&self.task, Task::Ending(ending) if !matches!(ending.stage, Stage::OpenLog | Stage::Write)) {
+            // Its end is in the file: only the work log does without its line.
+            self.end_unlogged("the project was given up before its line was written", out);
+            return;
+        }
+        self.stale = true;
+        self.refuse_cancels(&Refusal::QueueChanged, out);
         let (task, dispatch) = match std::mem::replace(&mut self.task, Task::None) {
-            Task::Running(run) => (run.task, Some(run.dispatch)),
+            Task::Running(run) => {
+                for req in run.cancelling.into_iter().flat_map(|cancel| cancel.requests) {
+                    out.push(Effect::Reply { req, reply: Reply::Refused(Refusal::QueueChanged) });
+                }
+                (run.task, Some(run.dispatch))
+            }
             Task::Ending(ending) => {
-                let reply = Reply::Refused(Refusal::QueueChanged);
-                for req in ending.report.into_iter().chain(ending.cancels) {
-                    out.push(Effect::Reply { req, reply: reply.clone() });
+                if let (Some(req), Outcome::Report { body, .. }) = (ending.report, &ending.outcome) {
+                    Self::refuse(req, *body, Refusal::QueueChanged, out);
                 }
                 (ending.task, ending.dispatch)
             }
@@ -86,8 +104,14 @@ impl Project {
         let busy = matches!(self.task, Task::Running(_) | Task::Ending(_) | Task::Claiming(_));
         if self.admin != Admin::Disabled {
             self.admin = Admin::Leaving;
-            if now {
-                self.cancel_running(None, "the project was taken out with --now".into(), out);
+            if self.halt.replaced {
+                self.abandon(out); // the file does not hold its task: there is no end to bring it to
+            }
+            let reason = "the project was taken out with --now".to_owned();
+            match &mut self.task {
+                Task::Claiming(claim) if now => claim.cancel = Some(reason),
+                _ if now => self.cancel_running(None, reason, out),
+                _ => {}
             }
         }
         Self::changed(req, Vec::new(), busy, out);
@@ -138,6 +162,7 @@ impl Project {
                     _ => return Some((Job::Unlock { confirm }, JobKind::Unlock(req))),
                 },
                 Command::Cancel { task_id, reason } => match self.cancel(req, &task_id, reason, out) {
+                    None if matches!(self.task, Task::Rejecting(_)) => return None,
                     None => continue,
                     Some(reply) => reply,
                 },
@@ -155,6 +180,34 @@ impl Project {
         None
     }
 
+    /// A cancel of a task that runs needs no file work before it is under way; it goes before the message does.
+    pub(crate) fn cancel_waiting(&mut self, out: &mut Out) {
+        if !matches!(self.task, Task::Running(_) | Task::Ending(_)) {
+            return;
+        }
+        for (req, command) in std::mem::take(&mut self.requests) {
+            match command {
+                Command::Cancel { task_id, reason } => {
+                    if let Some(reply) = self.cancel(req, &task_id, reason, out) {
+                        out.push(Effect::Reply { req, reply });
+                    }
+                }
+                other => self.requests.push_back((req, other)),
+            }
+        }
+    }
+
+    /// Everything that waits is refused: the daemon stops.
+    pub(crate) fn refuse_waiting(&mut self, out: &mut Out) {
+        for (req, command) in std::mem::take(&mut self.requests) {
+            Self::refuse_stopping(req, &command, out);
+        }
+        for waiting in std::mem::take(&mut self.reports) {
+            Self::refuse(waiting.req, waiting.body, Refusal::ShuttingDown, out);
+        }
+        self.refuse_attaches(out);
+    }
+
     fn submit(&self, retry: bool) -> Result<Option<crate::view::RawHash>, Refusal> {
         if let Some(refusal) = self.shut_for_control() {
             return Err(refusal);
@@ -165,7 +218,7 @@ impl Project {
         if matches!(self.task, Task::Running(_) | Task::Ending(_)) {
             return Err(if retry { Refusal::TaskRunning } else { Refusal::QueueBusy });
         }
-        if self.halt.is_some() {
+        if self.halt.any() {
             return Err(Refusal::Held);
         }
         let Some(view) = &self.view else { return Err(Refusal::Blocked) };
@@ -197,6 +250,9 @@ impl Project {
     /// Cancels whatever the task of this id is doing (D76); `Some`: answered at once.
     fn cancel(&mut self, req: Req, task_id: &str, reason: String, out: &mut Out) -> Option<Reply> {
         let mismatch = |id: &str| Reply::Refused(Refusal::TaskMismatch(Some(id.to_owned())));
+        if let Some(refusal) = self.shut_for_control() {
+            return Some(Reply::Refused(refusal));
+        }
         match &mut self.task {
             Task::Running(run) => {
                 if run.task.task_id != task_id {
@@ -209,13 +265,10 @@ impl Project {
                 if ending.task.task_id != task_id {
                     return Some(mismatch(&ending.task.task_id));
                 }
-                ending.cancels.push(req);
+                ending.cancels.push((req, reason));
                 return None;
             }
             Task::None | Task::Claiming(_) | Task::Rejecting(_) => {}
-        }
-        if let Some(refusal) = self.shut_for_control() {
-            return Some(Reply::Refused(refusal));
         }
         let live_runs = self.live_runs();
         let Some(view) = &self.view else { return Some(Reply::Refused(Refusal::Blocked)) };
@@ -238,7 +291,7 @@ impl Project {
     }
 
     pub(crate) fn halt_lost(&mut self, kept: &str, out: &mut Out) {
-        self.halt = Some(Halt::LostWrite(kept.to_owned()));
+        self.halt.lost = Some(kept.to_owned());
         let text = format!(
             "A write to tasks.json that nobody had read was kept as {kept}; dispatch stopped until `handoff resume`."
         );

@@ -2,25 +2,39 @@
 
 use queue::DispatchId;
 
-use crate::effect::{Effect, EndWrite, Fact, Job, Level, LogResult, Outcome, Refusal, Reply, SessionReach};
-use crate::event::{Failure, WriteResult};
-use crate::state::{Ended, Ending, JobKind, Lingering, Out, Project, Running, Stage, Task, Waiting};
+use crate::done::{Failure, WriteResult};
+use crate::effect::{Effect, Fact, Level};
+use crate::job::{EndWrite, Job, Outcome};
+use crate::reply::{LogResult, Refusal, Reply, SessionReach};
+use crate::state::{Ended, Ending, JobKind, Out, Project, Running, Stage, Task, Waiting};
 use crate::status::Reason;
 use crate::view::{Facts, RawHash, TaskMeta};
 
 impl Project {
-    /// ERROR by us, with this text.
+    /// ERROR by us, with this text; while a cancel is under way it is the cancel that ends the task (D76).
     pub(crate) fn end_by_us(&mut self, text: String, out: &mut Out) {
-        self.end(Outcome::Ours(text), None, SessionReach::NotReached, out);
+        if matches!(&self.task, Task::Running(run) if run.cancelling.is_some()) {
+            self.finish_cancel(false, out);
+        } else {
+            self.end(Outcome::Ours(text), None, SessionReach::NotReached, out);
+        }
     }
 
     pub(crate) fn finish_cancel(&mut self, aborted: bool, out: &mut Out) {
-        let Task::Running(run) = &mut self.task else { return };
-        let Some(cancel) = run.cancelling.take() else { return };
+        let Task::Running(run) = &self.task else { return };
+        let Some(cancel) = &run.cancelling else { return };
         let reach = if aborted { SessionReach::Aborted } else { SessionReach::NotReached };
         self.end(Outcome::Ours(format!("Cancelled: {}", cancel.reason)), None, reach, out);
-        if let Task::Ending(ending) = &mut self.task {
-            ending.cancels = cancel.requests;
+        if self.halt.replaced {
+            self.refuse_cancels(&Refusal::QueueChanged, out);
+        }
+    }
+
+    /// The ERROR of a cancel cannot be written now: whoever asked is told; the ERROR stays owed (D70).
+    pub(crate) fn refuse_cancels(&mut self, refusal: &Refusal, out: &mut Out) {
+        let Task::Ending(ending) = &mut self.task else { return };
+        for (req, _) in std::mem::take(&mut ending.cancels) {
+            out.push(Effect::Reply { req, reply: Reply::Refused(refusal.clone()) });
         }
     }
 
@@ -33,7 +47,9 @@ impl Project {
     fn end(&mut self, outcome: Outcome, report: Option<crate::Req>, reach: SessionReach, out: &Out) {
         match std::mem::replace(&mut self.task, Task::None) {
             Task::Running(mut run) => {
-                let cancels = run.cancelling.take().map(|cancel| cancel.requests).unwrap_or_default();
+                let cancels = run.cancelling.take().map_or_else(Vec::new, |cancel| {
+                    cancel.requests.iter().map(|req| (*req, cancel.reason.clone())).collect()
+                });
                 self.task = Task::Ending(Box::new(Ending {
                     task: run.task.clone(),
                     dispatch: Some(run.dispatch),
@@ -109,7 +125,7 @@ impl Project {
     fn end_is_durable(&mut self, hash: RawHash, out: &mut Out) {
         self.block = None;
         let Task::Ending(ending) = &mut self.task else { return };
-        let append = ending.stage == Stage::Write && ending.log.is_ok() && ending.dispatch.is_some();
+        let append = ending.stage == Stage::Write && ending.log.is_ok();
         let complete = ending.is_complete();
         ending.hash = hash;
         let (by, task_id) = (ending.dispatch, ending.task.task_id.clone());
@@ -142,16 +158,22 @@ impl Project {
             Failure::TooLarge { limit, size } => {
                 let words = format!("the ERROR of this task needs {size} bytes; {limit} are allowed");
                 self.set_block(Reason::QueueFull, words, out);
+                self.refuse_cancels(&Refusal::QueueFull, out);
             }
             Failure::CannotWrite(words) | Failure::ForeignOwner(words) => {
                 self.set_block(Reason::CannotWrite, words.clone(), out);
                 if from_report {
                     self.back_to_running(Some(Refusal::CannotWrite(words)), out);
+                } else {
+                    self.refuse_cancels(&Refusal::CannotWrite(words), out);
                 }
             }
             Failure::Moved | Failure::LockLost | Failure::Missing => {
                 if from_report {
-                    self.back_to_running(Some(Refusal::Blocked), out);
+                    let words = "the project's lock is not held now".to_owned();
+                    self.back_to_running(Some(Refusal::CannotWrite(words)), out);
+                } else {
+                    self.refuse_cancels(&Refusal::Blocked, out);
                 }
                 self.lose_lock(&failure, out);
             }
@@ -175,7 +197,7 @@ impl Project {
     }
 
     /// The report was not written: the task goes on, its session may send the same report again.
-    fn back_to_running(&mut self, refusal: Option<Refusal>, out: &mut Out) {
+    pub(crate) fn back_to_running(&mut self, refusal: Option<Refusal>, out: &mut Out) {
         let Task::Ending(ending) = std::mem::replace(&mut self.task, Task::None) else { return };
         let Ending { run, report, outcome, dispatch, cancels, .. } = *ending;
         let Some(run) = run else { return };
@@ -190,9 +212,10 @@ impl Project {
                 None => self.reports.push_front(Waiting { req, dispatch, body }),
             }
         }
-        for req in cancels {
-            self.cancel_running(Some(req), "asked for while its report could not be written".into(), out);
+        for (req, reason) in cancels {
+            self.cancel_running(Some(req), reason, out);
         }
+        self.catch_up_idle(out);
     }
 
     pub(crate) fn log_appended(&mut self, result: Result<(), String>, out: &mut Out) {
@@ -211,28 +234,38 @@ impl Project {
         }
     }
 
+    /// The end is in the file, and its line will not be in the log.
+    pub(crate) fn end_unlogged(&mut self, why: &str, out: &mut Out) {
+        if let Task::Ending(ending) = &mut self.task {
+            ending.log = Err(why.to_owned());
+        }
+        self.end_finished(out);
+    }
+
     /// Everything is written: answer, tell, forget.
     pub(crate) fn end_finished(&mut self, out: &mut Out) {
         let Task::Ending(ending) = std::mem::replace(&mut self.task, Task::None) else { return };
         let ending = *ending;
         let complete = ending.is_complete();
-        let log = if ending.log.is_ok() { LogResult::Appended } else { LogResult::Failed };
+        let log = LogResult::of(&ending.log);
         if let Err(why) = &ending.log {
             out.push(Effect::Record(Fact::LogFailed(why.clone())));
         }
-        self.linger(&ending, complete);
+        if let Some(dispatch) = ending.dispatch.filter(|_| !complete) {
+            self.linger(&ending.task.task_id, dispatch, &ending.runs);
+        }
         let status = if complete { "COMPLETE" } else { "ERROR" };
-        out.push(Effect::Record(Fact::Ended(Box::new(ending.told(complete, log)))));
+        out.push(Effect::Record(ending.fact(complete, log)));
         if let Some(req) = ending.report {
             out.push(Effect::Reply { req, reply: Reply::Reported { complete, log } });
         }
         let live_runs = self.live_runs();
-        for req in &ending.cancels {
+        for (req, _) in &ending.cancels {
             let reply =
                 Reply::Cancelled { was: "RUNNING", now: status, session: ending.reach, live_runs: live_runs.clone() };
             out.push(Effect::Reply { req: *req, reply });
         }
-        if let Outcome::Ours(text) = &ending.outcome {
+        if let Outcome::Ours(text) | Outcome::Demote(text) = &ending.outcome {
             let level = if ending.reach == SessionReach::Aborted { Level::Info } else { Level::Error };
             self.tell_owner(level, format!("{} ended in ERROR: {text}", ending.task.task_id), out);
         }
@@ -241,6 +274,8 @@ impl Project {
         }
         self.release_engaged(ending.run.as_deref());
         self.answer_stale_reports(ending.dispatch, out);
+        // The planner may have written again while the end was being finished.
+        self.stale |= self.view_hash() != Some(ending.hash);
     }
 
     /// A session that never got the task is as idle as it last said.
@@ -250,18 +285,6 @@ impl Project {
         {
             owner.engaged = false;
         }
-    }
-
-    fn linger(&mut self, ending: &Ending, complete: bool) {
-        let Some(dispatch) = ending.dispatch.filter(|_| !complete) else { return };
-        let live: Vec<_> = ending.runs.iter().filter(|run| run.background && run.state.is_live()).cloned().collect();
-        if !live.is_empty() {
-            self.lingering = Some(Box::new(Lingering { task_id: ending.task.task_id.clone(), dispatch, runs: live }));
-        }
-    }
-
-    pub(crate) fn live_runs(&self) -> Vec<String> {
-        self.lingering.iter().flat_map(|lingering| &lingering.runs).map(|run| run.run_id.clone()).collect()
     }
 
     fn answer_stale_reports(&mut self, dispatch: Option<DispatchId>, out: &mut Out) {
@@ -299,12 +322,15 @@ impl Ending {
         }
     }
 
-    fn told(&self, complete: bool, log: LogResult) -> Ended {
-        let (error, report) = match &self.outcome {
-            Outcome::Ours(text) => (Some(text.clone()), None),
-            Outcome::Report { body, demoted, .. } => (demoted.clone(), Some(*body)),
+    fn fact(&self, complete: bool, log: LogResult) -> Fact {
+        let (error, report) = match (&self.outcome, self.dispatch) {
+            (Outcome::Demote(text), Some(dispatch)) => {
+                return Fact::Demoted { task_id: self.task.task_id.clone(), dispatch, text: text.clone() };
+            }
+            (Outcome::Ours(text) | Outcome::Demote(text), _) => (Some(text.clone()), None),
+            (Outcome::Report { body, demoted, .. }, _) => (demoted.clone(), Some(*body)),
         };
-        Ended {
+        Fact::Ended(Box::new(Ended {
             task: self.task.clone(),
             dispatch: self.dispatch,
             complete,
@@ -313,6 +339,6 @@ impl Ending {
             started: self.started,
             completed: self.completed,
             log,
-        }
+        }))
     }
 }

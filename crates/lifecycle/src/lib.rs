@@ -14,28 +14,37 @@
 //! Decisions are cited by number (`D20`); `docs/decisions.md` lists them.
 
 mod advance;
+mod claim;
 mod control;
+mod done;
 mod effect;
 mod ending;
 mod event;
+mod job;
 mod jobs;
+mod lock;
 mod presence;
+mod reply;
+mod report;
 mod running;
+mod runs;
+mod seeing;
 mod sessions;
 mod settings;
 mod state;
 mod status;
 mod time;
+mod turn;
 mod view;
+mod why;
 
-pub use effect::{
-    Binding, Claim, Effect, EndWrite, Fact, Job, Keep, Level, LogResult, Outcome, Outgoing, Refusal, Reply,
-    SessionReach, Verdict,
+pub use done::{
+    Acquired, Checked, ClaimResult, Done, Failure, Holder, Recovered, Seen, SettleResult, SubmitResult, WriteResult,
 };
-pub use event::{
-    Acquired, Answer, Attach, Checked, ClaimResult, Command, Done, Event, Failure, Holder, Known, LeaveReason,
-    Recovered, Seen, SettleResult, Stopped, SubmitResult, WriteResult,
-};
+pub use effect::{Binding, Effect, Fact, Level, Outgoing, Verdict};
+pub use event::{Answer, Attach, Command, Event, Known, LeaveReason, Stopped};
+pub use job::{Claim, EndWrite, Job, Keep, Outcome};
+pub use reply::{LogResult, Refusal, Reply, SessionReach};
 pub use settings::Settings;
 pub use state::{Admin, Ended, Project};
 pub use status::{Delivery, Reason, ReportState, SessionStatus, Shown, State, Status, TaskStatus};

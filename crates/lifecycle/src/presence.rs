@@ -1,10 +1,12 @@
 //! Losing the owner's session while a task is RUNNING, and getting it back (D21–D23).
 
+use crate::done::Recovered;
 use crate::effect::{Effect, Fact, Level, Outgoing};
-use crate::event::{Known, LeaveReason, Recovered};
-use crate::sessions::Session;
+use crate::event::{Known, LeaveReason};
+use crate::runs::observed_background;
+use crate::sessions::{Identity, Session};
 use crate::state::{Delivery, Out, Presence, Project, Running, Task, Turn};
-use crate::time::Awake;
+use crate::time::{Awake, Wall};
 use crate::view::{Facts, RawHash, TaskMeta};
 use crate::{Conn, Process};
 
@@ -18,15 +20,19 @@ const FIRST_GRACE: u64 = 30_000;
 impl Project {
     pub(crate) fn leaving(&mut self, conn: Conn, reason: LeaveReason, out: &mut Out) {
         let ours = self.runs_on(conn);
+        let claimed = self.sessions.owner_conn() == Some(conn);
+        self.refuse_arrival(conn, out);
         self.forget(conn, reason != LeaveReason::Quit, out);
-        if ours {
-            match reason {
-                LeaveReason::Reload => self.away(true, out),
-                LeaveReason::Other => {
-                    self.lost("The session left the task's conversation without a report.", true, out);
-                }
-                LeaveReason::Quit => self.lost("The session ended without a report.", false, out),
-            }
+        let text = match reason {
+            LeaveReason::Reload => None,
+            LeaveReason::Other => Some("The session left the task's conversation without a report."),
+            LeaveReason::Quit => Some("The session ended without a report."),
+        };
+        match (text, &mut self.task) {
+            (Some(text), Task::Claiming(claim)) if claimed => claim.gone = Some(text),
+            (Some(text), _) if ours => self.lost(text, reason == LeaveReason::Other, out),
+            (None, _) if ours => self.away(true, out),
+            _ => {}
         }
     }
 
@@ -53,10 +59,16 @@ impl Project {
             .map(|session| session.conn)
             .collect();
         for conn in conns {
+            self.refuse_arrival(conn, out);
             self.forget(conn, false, out);
         }
+        let text = "The session's process ended without a report.";
         if self.run().is_some_and(|run| run.owner.process == process) {
-            self.lost("The session's process ended without a report.", false, out);
+            self.lost(text, false, out);
+        } else if let Task::Claiming(claim) = &mut self.task
+            && claim.owner.process == process
+        {
+            claim.gone = Some(text);
         }
     }
 
@@ -126,7 +138,7 @@ impl Project {
         let grace = if run.background { run.settings.async_grace } else { run.settings.reconnect_grace };
         let text = format!(
             "The session was lost and did not come back within {}.{}",
-            crate::status::duration(grace),
+            crate::why::duration(grace),
             delivery_note(run.delivery)
         );
         self.end_by_us(text, out);
@@ -163,6 +175,9 @@ impl Project {
         let Task::Running(run) = &mut self.task else { return };
         let was_accepted = run.delivery == Delivery::Accepted || !run.runs.is_empty();
         let delivered = matches!(known, Known::Some { dispatch: theirs, delivered: true } if theirs == dispatch);
+        if run.undelivered() && !delivered && run.runs.is_empty() {
+            return; // proven already, whatever its records are
+        }
         if delivered || was_accepted {
             self.accepted(dispatch, out);
             if idle {
@@ -174,9 +189,12 @@ impl Project {
         }
         if known == Known::NoRecords {
             self.end_by_us("The session cannot say whether it got the task.".into(), out);
-            return;
+        } else if run.proven {
+            run.delivery = Delivery::Refused { again: None };
+        } else {
+            // The journal does not know this dispatch: the file may have come from elsewhere, and must not start work.
+            self.end_by_us(ORPHAN.into(), out);
         }
-        run.delivery = Delivery::Refused { again: None };
     }
 
     /// A RUNNING that this daemon did not start: waits for its session, or is an orphan (D22).
@@ -190,45 +208,74 @@ impl Project {
     ) {
         let recovered = self.recovered.take().map(|boxed| *boxed);
         match (by, recovered) {
-            (Some(dispatch), Some(Recovered { binding: Some(binding), alive })) if alive || binding.background => {
-                let background = binding.background || facts.runs.iter().any(|run| run.background);
-                let since = binding.since.unwrap_or(out.now.wall);
-                let gone = u64::try_from(out.now.wall.0.saturating_sub(since.0)).unwrap_or(0);
-                let grace = if background { self.settings.async_grace } else { self.settings.reconnect_grace };
-                let until = out.now.awake.plus(grace.saturating_sub(gone).max(FIRST_GRACE));
-                let accepted = facts.accepted || !facts.runs.is_empty();
-                self.task = Task::Running(Box::new(Running {
-                    dispatch,
-                    task,
-                    hash,
-                    started: facts.started.unwrap_or(out.now.wall),
-                    started_awake: out.now.awake,
-                    settings: self.settings,
-                    owner: crate::sessions::Identity {
-                        session_id: binding.session_id,
-                        process: binding.process,
-                        host: String::new(),
-                        file: None,
-                    },
-                    presence: Presence::Away { since, until, process_alive: alive },
-                    delivery: if accepted { Delivery::Accepted } else { Delivery::Unknown },
-                    sends: 0,
-                    first_try: out.now.awake,
-                    turn: Turn::Working,
-                    runs: facts.runs,
-                    background,
-                    refused: false,
-                    displaced: false,
-                    last_sign: out.now.awake,
-                    last_seen: facts.last_seen.unwrap_or(since),
-                    cancelling: None,
-                }));
+            (Some(dispatch), Some(Recovered { binding: Some(binding), alive }))
+                if !facts.ended && (alive || binding.background || observed_background(&facts.runs)) =>
+            {
+                self.await_recovered(Recovering { task, hash, dispatch, facts, binding, alive }, out);
             }
             (by, recovered) => {
                 let session = recovered.and_then(|old| old.binding).map(|binding| binding.session_id);
                 let text = orphan_text(by.is_some(), session.as_deref(), &facts);
                 self.end_orphan(task, hash, by, facts, text, out);
             }
+        }
+    }
+
+    /// The task of the daemon before this one waits for its session, as if that had been lost just now (D22).
+    fn await_recovered(&mut self, old: Recovering, out: &Out) {
+        let Recovering { task, hash, dispatch, facts, binding, alive } = old;
+        let now = out.now;
+        let since = binding.since.unwrap_or(now.wall);
+        let accepted = facts.accepted || !facts.runs.is_empty();
+        let ran = elapsed(facts.started, now.wall);
+        let mut run = Running {
+            dispatch,
+            task,
+            hash,
+            started: facts.started.unwrap_or(now.wall),
+            runtime_until: self.settings.max_runtime.map(|ms| now.awake.plus(ms.saturating_sub(ran))),
+            proven: facts.started.is_some() || facts.sent || accepted,
+            settings: self.settings,
+            owner: Identity {
+                session_id: binding.session_id,
+                process: binding.process,
+                host: String::new(),
+                file: None,
+            },
+            presence: Presence::Away { since, until: now.awake, process_alive: alive },
+            delivery: if accepted { Delivery::Accepted } else { Delivery::Unknown },
+            sends: 0,
+            first_try: now.awake,
+            turn: Turn::Working,
+            runs: facts.runs,
+            background: false,
+            background_before: binding.background,
+            reminded: false,
+            refused: false,
+            displaced: false,
+            last_sign: now.awake,
+            last_seen: facts.last_seen.unwrap_or(since),
+            cancelling: None,
+        };
+        run.notice_recovered_runs();
+        let grace = if run.background { self.settings.async_grace } else { self.settings.reconnect_grace };
+        let left = grace.saturating_sub(elapsed(Some(since), now.wall)).max(FIRST_GRACE);
+        run.presence = Presence::Away { since, until: now.awake.plus(left), process_alive: alive };
+        self.task = Task::Running(Box::new(run));
+    }
+
+    /// A session that was placed before the file could be read takes up the task that was found then.
+    pub(crate) fn meet_owner(&mut self, out: &mut Out) {
+        let Task::Running(run) = &self.task else { return };
+        let Presence::Away { process_alive, .. } = run.presence else { return };
+        let theirs = |who: &Identity| {
+            who.session_id == run.owner.session_id && (who.process == run.owner.process || !process_alive)
+        };
+        let Some(owner) = self.sessions.owner.take() else { return };
+        if theirs(&owner.who) {
+            self.reattach(*owner, out);
+        } else {
+            self.step_down(*owner, "the task that is running belongs to another session", out);
         }
     }
 
@@ -240,7 +287,22 @@ impl Project {
     }
 }
 
-fn delivery_note(delivery: Delivery) -> String {
+/// A RUNNING found in the file, with all that is known of it.
+struct Recovering {
+    task: TaskMeta,
+    hash: RawHash,
+    dispatch: queue::DispatchId,
+    facts: Facts,
+    binding: crate::Binding,
+    alive: bool,
+}
+
+/// Milliseconds by the wall clock, which may have stepped; zero if unknown.
+fn elapsed(from: Option<Wall>, to: Wall) -> u64 {
+    from.and_then(|from| u64::try_from(to.0.saturating_sub(from.0)).ok()).unwrap_or(0)
+}
+
+pub(crate) fn delivery_note(delivery: Delivery) -> String {
     match delivery {
         Delivery::Waiting | Delivery::Refused { .. } => format!(" {SAFE}"),
         Delivery::Sent { .. } | Delivery::Unknown => " Delivery was not confirmed; its effects are unknown.".into(),
@@ -254,14 +316,15 @@ fn orphan_text(ours: bool, session: Option<&str>, facts: &Facts) -> String {
         text.push_str(&format!(" Its session was {id}."));
     }
     if let Some(seen) = facts.last_seen {
-        text.push_str(&format!(" Last sign of life: {}.", crate::status::clock(seen)));
+        text.push_str(&format!(" Last sign of life: {}.", crate::why::clock(seen)));
     }
     let live: Vec<&str> = facts.runs.iter().filter(|run| run.state.is_live()).map(|run| run.run_id.as_str()).collect();
     if !live.is_empty() {
         text.push_str(&format!(" Runs that had not ended: {}.", live.join(", ")));
     }
-    // "Not delivered" is claimed only where the journal proves that the message never left this daemon.
-    if ours && facts.proves_unsent() {
+    // "Not delivered" is claimed only where the journal proves that the message never left the daemon; it is not
+    // synced, so it proves nothing across a crash of the machine (no session is known then).
+    if ours && session.is_some() && facts.proves_unsent() {
         text.push_str(&format!(" {SAFE}"));
     } else if ours && !facts.accepted && facts.runs.is_empty() {
         text.push_str(" Delivery was never confirmed.");

@@ -1,9 +1,10 @@
 //! Who has the owner's place: one process, used by its newest main session; others stand by in order (D20).
 
-use crate::effect::{Binding, Effect, Fact, Outgoing, Reply};
+use crate::effect::{Binding, Effect, Fact, Outgoing};
 use crate::event::{Attach, Known};
+use crate::reply::{Refusal, Reply};
 use crate::settings::PLACE_KEPT;
-use crate::state::{Lock, Out, Presence, Project, Task};
+use crate::state::{Admin, Lock, Out, Presence, Project, Stopping, Task};
 use crate::time::{Awake, Wall};
 use crate::{Conn, Process, Req};
 
@@ -14,6 +15,13 @@ pub(crate) struct Identity {
     pub(crate) process: Process,
     pub(crate) host: String,
     pub(crate) file: Option<String>,
+}
+
+impl Identity {
+    /// The same session in the same process; its host's version may have changed.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        self.session_id == other.session_id && self.process == other.process
+    }
 }
 
 /// A connected main session.
@@ -69,7 +77,16 @@ impl Sessions {
 }
 
 impl Project {
-    pub(crate) fn attach(&mut self, attach: Attach, out: &Out) {
+    pub(crate) fn attach(&mut self, attach: Attach, out: &mut Out) {
+        let refusal = match (self.stopping, self.admin) {
+            (Stopping::Asked | Stopping::Released, _) => Some(Refusal::ShuttingDown),
+            (Stopping::No, Admin::Disabled) => Some(Refusal::Disabled),
+            (Stopping::No, Admin::Active | Admin::Leaving) => None,
+        };
+        if let Some(refusal) = refusal {
+            out.push(Effect::Reply { req: attach.req, reply: Reply::Refused(refusal) });
+            return;
+        }
         self.sessions.arriving.push(Session {
             conn: attach.conn,
             who: Identity {
@@ -92,9 +109,11 @@ impl Project {
     /// Gives each arriving session its place, as soon as it is known whether the project is ours.
     pub(crate) fn place_arrivals(&mut self, out: &mut Out) {
         let undecided = match &self.lock {
-            Lock::None { .. } => self.admin == crate::state::Admin::Active || self.busy_job.is_some(),
+            Lock::None { .. } => self.admin == Admin::Active || self.busy_job.is_some(),
             Lock::Ours { .. } => {
-                self.view.is_none() || self.recovered.is_some() || matches!(self.task, Task::Claiming(_))
+                // A half-written file gets its second (D2); after that a recovered task may come up later.
+                let unsteady = self.unreadable.as_ref().is_some_and(|unsteady| !unsteady.confirmed);
+                self.view.is_none() || (self.recovered.is_some() && unsteady) || matches!(self.task, Task::Claiming(_))
             }
             Lock::Blocked { .. } | Lock::Missing { .. } | Lock::Lost { .. } => false,
         };
@@ -107,6 +126,10 @@ impl Project {
     }
 
     fn place(&mut self, session: Session, out: &mut Out) {
+        if let Some(at) = self.sessions.standby.iter().position(|other| other.who.same(&session.who)) {
+            let old = self.sessions.standby.remove(at);
+            self.replace_connection(old, out);
+        }
         if let Some(run) = self.run() {
             let same = run.owner.session_id == session.who.session_id;
             let theirs = run.owner.process == session.who.process
@@ -137,11 +160,46 @@ impl Project {
     pub(crate) fn take_place(&mut self, session: Session, out: &mut Out) {
         self.sessions.kept = None;
         let Some(old) = self.sessions.owner.replace(Box::new(session)) else { return };
-        let same = self.sessions.owner.as_ref().is_some_and(|new| new.who == old.who);
+        let same = self.sessions.owner.as_ref().is_some_and(|new| new.who.same(&old.who));
         if same {
-            out.push(Effect::Close(old.conn));
+            self.replace_connection(*old, out);
         } else {
             self.step_down(*old, "another session of the same process took the place", out);
+        }
+    }
+
+    /// The same session is there on a newer connection.
+    fn replace_connection(&self, mut old: Session, out: &mut Out) {
+        self.answer_standby(&mut old, out);
+        out.push(Effect::Close(old.conn));
+    }
+
+    /// Answers an attach with "standby"; the task it belongs to is named all the same.
+    fn answer_standby(&self, session: &mut Session, out: &mut Out) {
+        let Some(req) = session.request.take() else { return };
+        let task = match &self.task {
+            Task::Running(run) if run.owner.same(&session.who) => {
+                Some((run.dispatch, run.task.task_id.clone(), run.started))
+            }
+            _ => None,
+        };
+        let ended = self.asked_about(session);
+        out.push(Effect::Reply { req, reply: Reply::Attached { owner: false, task, ended } });
+    }
+
+    /// A session that goes before it was placed is answered all the same.
+    pub(crate) fn refuse_arrival(&mut self, conn: Conn, out: &mut Out) {
+        let Some(req) = self.sessions.by_conn(conn).and_then(|session| session.request.take()) else { return };
+        out.push(Effect::Reply { req, reply: Reply::Attached { owner: false, task: None, ended: None } });
+    }
+
+    /// Every attach that still waits is refused: the daemon stops.
+    pub(crate) fn refuse_attaches(&mut self, out: &mut Out) {
+        let waiting = self.sessions.arriving.iter_mut().chain(&mut self.sessions.standby);
+        for session in waiting.chain(self.sessions.owner.as_deref_mut()) {
+            if let Some(req) = session.request.take() {
+                out.push(Effect::Reply { req, reply: Reply::Refused(Refusal::ShuttingDown) });
+            }
         }
     }
 
@@ -159,9 +217,8 @@ impl Project {
     }
 
     fn stand_by(&mut self, mut session: Session, out: &mut Out) {
-        if let Some(req) = session.request.take() {
-            let ended = self.asked_about(&session);
-            out.push(Effect::Reply { req, reply: Reply::Attached { owner: false, task: None, ended } });
+        if session.request.is_some() {
+            self.answer_standby(&mut session, out);
             out.push(Effect::Record(Fact::Session { session_id: session.who.session_id.clone(), what: "standby" }));
         }
         self.sessions.standby.push(session);
@@ -197,11 +254,11 @@ impl Project {
     /// The binding cannot be written now: the owner-to-be is told that it stands by (D20).
     pub(crate) fn unbound(&mut self, out: &mut Out) {
         let Some(mut owner) = self.sessions.owner.take() else { return };
-        if let Some(req) = owner.request.take() {
-            let ended = self.asked_about(&owner);
-            out.push(Effect::Reply { req, reply: Reply::Attached { owner: false, task: None, ended } });
+        if owner.request.is_some() {
+            self.answer_standby(&mut owner, out);
         } else if owner.announced {
-            let message = Outgoing::Ownership { owner: false, reason: "the project's lock is not ours now" };
+            let message =
+                Outgoing::Ownership { owner: false, reason: "the project's lock does not name this session now" };
             out.push(Effect::Send { conn: owner.conn, message });
         }
         owner.announced = false;
@@ -226,11 +283,10 @@ impl Project {
     /// A session of the same id that stood by takes the task up when the old process has ended (D20).
     fn take_up_again(&mut self, out: &mut Out) {
         let Task::Running(run) = &self.task else { return };
-        if !matches!(run.presence, Presence::Away { process_alive: false, .. }) {
-            return;
-        }
-        let id = run.owner.session_id.clone();
-        if let Some(at) = self.sessions.standby.iter().position(|session| session.who.session_id == id) {
+        let Presence::Away { process_alive, .. } = run.presence else { return };
+        let theirs =
+            |who: &Identity| who.same(&run.owner) || (who.session_id == run.owner.session_id && !process_alive);
+        if let Some(at) = self.sessions.standby.iter().position(|session| theirs(&session.who)) {
             let session = self.sessions.standby.remove(at);
             self.reattach(session, out);
         }
@@ -266,7 +322,9 @@ impl Project {
                 },
                 background: run.background,
             }),
+            // While RUNNING stands, or may stand, in the file, its binding is not given to anybody else (D20).
             Task::Claiming(_) | Task::Ending(_) => held,
+            Task::None | Task::Rejecting(_) if self.recovered.is_some() => held,
             Task::None | Task::Rejecting(_) => match &self.sessions.owner {
                 Some(owner) => Some(Binding {
                     session_id: owner.who.session_id.clone(),

@@ -4,14 +4,17 @@ use std::collections::VecDeque;
 
 use queue::{DispatchId, Run};
 
-use crate::effect::{Effect, LogResult, Outcome, Verdict};
-use crate::event::{Command, Recovered};
+use crate::done::Recovered;
+use crate::effect::{Binding, Effect, Verdict};
+use crate::event::Command;
+use crate::job::Outcome;
+use crate::reply::{LogResult, SessionReach};
 use crate::sessions::{Identity, Sessions};
-use crate::settings::Settings;
+use crate::settings::{RETRY_FIRST, RETRY_MAX, Settings};
 use crate::status::{Reason, Shown};
 use crate::time::{Awake, Moment, Wall};
 use crate::view::{RawHash, TaskMeta, View};
-use crate::{Body, Conn, Req, effect::Binding};
+use crate::{Body, Conn, Req};
 
 /// One project: the whole of what the daemon believes about it.
 #[derive(Debug, Clone)]
@@ -28,9 +31,13 @@ pub struct Project {
     pub(crate) view: Option<Box<View>>,
     pub(crate) stale: bool,
     pub(crate) unreadable: Option<Unreadable>,
+    /// The system refused to let the file be read: when it is tried again (D70).
+    pub(crate) reread: Option<Backoff>,
+    /// The PENDING that was told of already.
+    pub(crate) pending_told: Option<RawHash>,
     pub(crate) sessions: Sessions,
     pub(crate) task: Task,
-    pub(crate) halt: Option<Halt>,
+    pub(crate) halt: Halt,
     /// The PENDING that a person let go although a rule holds it (D65).
     pub(crate) lifted: Option<RawHash>,
     pub(crate) lingering: Option<Box<Lingering>>,
@@ -73,7 +80,7 @@ pub(crate) enum Lock {
     /// The folder is not there.
     Missing { retry: Awake },
     /// It was ours (`moved`, `lock_lost`), or cannot be written.
-    Lost { reason: Reason, words: String, retry: Awake },
+    Lost { reason: Reason, words: String, backoff: Backoff },
     /// Ours; the binding that is in the file.
     Ours { bound: Option<Binding> },
 }
@@ -101,6 +108,10 @@ pub(crate) struct Claiming {
     pub(crate) again: bool,
     pub(crate) started: Wall,
     pub(crate) owner: Identity,
+    /// Its session went for good meanwhile, and how.
+    pub(crate) gone: Option<&'static str>,
+    /// A cancel that came meanwhile without a request (D71).
+    pub(crate) cancel: Option<String>,
 }
 
 /// Writing ERROR over a PENDING: a rejection, or a cancel with its request.
@@ -119,7 +130,10 @@ pub(crate) struct Running {
     pub(crate) task: TaskMeta,
     pub(crate) hash: RawHash,
     pub(crate) started: Wall,
-    pub(crate) started_awake: Awake,
+    /// When `task.max_runtime` is over (D24).
+    pub(crate) runtime_until: Option<Awake>,
+    /// Proven to be a dispatch of ours: started here, or in the journal. Without that nothing is sent again.
+    pub(crate) proven: bool,
     pub(crate) settings: Settings,
     pub(crate) owner: Identity,
     pub(crate) presence: Presence,
@@ -128,7 +142,12 @@ pub(crate) struct Running {
     pub(crate) first_try: Awake,
     pub(crate) turn: Turn,
     pub(crate) runs: Vec<Run>,
+    /// A background run was observed (D21, D25).
     pub(crate) background: bool,
+    /// So said the lock of the daemon before this one; what is observed here cannot take it back.
+    pub(crate) background_before: bool,
+    /// The reminder after background runs was given.
+    pub(crate) reminded: bool,
     pub(crate) refused: bool,
     pub(crate) displaced: bool,
     pub(crate) last_sign: Awake,
@@ -151,7 +170,7 @@ pub(crate) enum Delivery {
     /// Not sent; at the next idle moment.
     Waiting,
     /// Sent, no answer yet.
-    Sent { until: Awake },
+    Sent { conn: Conn, until: Awake },
     /// Proven not delivered; sent again at the next idle moment, or at `again`.
     Refused { again: Option<Awake> },
     /// In the conversation.
@@ -197,9 +216,9 @@ pub(crate) struct Ending {
     pub(crate) completed: Wall,
     /// The report's request.
     pub(crate) report: Option<Req>,
-    /// Cancels that wait for the end, and how the session took them.
-    pub(crate) cancels: Vec<Req>,
-    pub(crate) reach: crate::effect::SessionReach,
+    /// Cancels that wait for the end, with their reasons, and how the session took them.
+    pub(crate) cancels: Vec<(Req, String)>,
+    pub(crate) reach: SessionReach,
 }
 
 /// How far writing the end has come.
@@ -213,13 +232,19 @@ pub(crate) enum Stage {
     Settle,
 }
 
-/// Why dispatch stopped until a person looks (D11, D64).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Halt {
+/// Why dispatch stopped until a person looks (D11, D64). Both can be so at once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Halt {
     /// The file no longer holds the running task.
-    Replaced,
-    /// A planner's write that nobody read was kept aside.
-    LostWrite(String),
+    pub(crate) replaced: bool,
+    /// A planner's write that nobody read was kept under this name.
+    pub(crate) lost: Option<String>,
+}
+
+impl Halt {
+    pub(crate) const fn any(&self) -> bool {
+        self.replaced || self.lost.is_some()
+    }
 }
 
 /// An unreadable document that may only be half written (D2).
@@ -244,8 +269,29 @@ pub(crate) struct Lingering {
 pub(crate) struct Block {
     pub(crate) reason: Reason,
     pub(crate) words: String,
-    pub(crate) delay: u64,
+    pub(crate) backoff: Backoff,
+}
+
+/// The next try after 1, 2, 4 … 60 s (D70).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Backoff {
+    tried: Awake,
+    delay: u64,
     pub(crate) retry: Awake,
+}
+
+impl Backoff {
+    /// After a failure at `now`; `before` is the backoff of the failures just before it.
+    pub(crate) fn after(before: Option<Self>, now: Awake) -> Self {
+        let delay = before.map_or(RETRY_FIRST, |old| old.delay.saturating_mul(2).min(RETRY_MAX));
+        Self { tried: now, delay, retry: now.plus(delay) }
+    }
+
+    /// Something may have changed: at once, but never twice within a second, since a try that fails may itself be
+    /// what touched the folder.
+    pub(crate) fn hurry(&mut self, now: Awake) {
+        self.retry = self.retry.min(now.max(self.tried.plus(RETRY_FIRST)));
+    }
 }
 
 /// A report that waits for its check.
@@ -323,9 +369,11 @@ impl Project {
             view: None,
             stale: false,
             unreadable: None,
+            reread: None,
+            pending_told: None,
             sessions: Sessions::default(),
             task: Task::None,
-            halt: None,
+            halt: Halt::default(),
             lifted: None,
             lingering: None,
             block: None,

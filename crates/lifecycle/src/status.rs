@@ -4,7 +4,7 @@
 
 use queue::{DispatchId, RunState};
 
-use crate::state::{Admin, Delivery as Stage, Halt, Lock, Presence, Project, Running, Task, Turn};
+use crate::state::{Admin, Delivery as Stage, Lock, Project, Running, Task, Turn};
 use crate::time::{Awake, Wall};
 use crate::view::Content;
 
@@ -114,7 +114,7 @@ pub struct TaskStatus {
     pub report: ReportState,
     /// Runs: live, complete, failed.
     pub runs: (usize, usize, usize),
-    /// Milliseconds from now until something ends it, if something does.
+    /// When something ends it, if nothing happens until then.
     pub until: Option<Awake>,
     /// Last sign of life.
     pub last_seen: Wall,
@@ -242,10 +242,9 @@ impl Project {
         if self.run().is_some_and(|run| run.cancelling.is_some()) {
             return (State::Cancelling, None);
         }
-        match &self.halt {
-            Some(Halt::Replaced) => return (State::Halted, Some(Reason::Replaced)),
-            Some(Halt::LostWrite(_)) => return (State::Halted, Some(Reason::LostWrite)),
-            None => {}
+        if self.halt.any() {
+            let reason = if self.halt.replaced { Reason::Replaced } else { Reason::LostWrite };
+            return (State::Halted, Some(reason));
         }
         if self.shown_unreadable().is_some() {
             return (State::Unreadable, None);
@@ -293,80 +292,6 @@ impl Project {
             Some(_) => Reason::Starting,
         }
     }
-
-    fn why(&self, state: State, reason: Option<Reason>) -> Option<String> {
-        let text = match state {
-            State::Idle => return None,
-            State::Disabled => "the project is disabled".to_owned(),
-            State::Missing => "the project's folder is not there".to_owned(),
-            State::Starting => "the project is being opened".to_owned(),
-            State::Stuck => "its file system does not answer".to_owned(),
-            State::Leaving => "it leaves as soon as its task has ended".to_owned(),
-            State::Cancelling => "the session was asked to stop".to_owned(),
-            State::Paused => "a person paused it".to_owned(),
-            State::Blocked => return self.why_blocked(),
-            State::Halted => match &self.halt {
-                Some(Halt::LostWrite(kept)) => format!("a write to tasks.json that nobody had read was kept as {kept}"),
-                _ => "tasks.json was changed during the task; the change was kept".to_owned(),
-            },
-            State::Unreadable => match self.view.as_deref().map(|view| &view.content) {
-                Some(Content::Unreadable { message, .. }) => message.clone(),
-                _ => "tasks.json cannot be read".to_owned(),
-            },
-            State::Held => match reason {
-                Some(Reason::TrackedByGit) => "git tracks tasks.json, so a pull could start work here".to_owned(),
-                _ => "this task ran twice within ten minutes".to_owned(),
-            },
-            State::Running => return self.run().map(Running::why),
-            State::Waiting => return Some(self.why_waiting(reason)),
-        };
-        Some(text)
-    }
-
-    fn why_blocked(&self) -> Option<String> {
-        match (&self.lock, &self.block) {
-            (Lock::Blocked { verdict, .. }, _) => Some(verdict.text.clone()),
-            (Lock::Lost { words, .. }, _) => Some(words.clone()),
-            (_, Some(block)) => Some(block.words.clone()),
-            _ => Some("tasks.json has no room left for RUNNING or ERROR".to_owned()),
-        }
-    }
-
-    fn why_waiting(&self, reason: Option<Reason>) -> String {
-        match reason {
-            Some(Reason::RunsAlive) => match &self.lingering {
-                Some(old) if old.runs.len() == 1 => format!("1 run of {} is still at work", old.task_id),
-                Some(old) => format!("{} runs of {} are still at work", old.runs.len(), old.task_id),
-                None => "runs of an ended task are still at work".to_owned(),
-            },
-            Some(Reason::NoSession) => "no main session is attached".to_owned(),
-            Some(Reason::Stopped) => "its process is stopped".to_owned(),
-            Some(Reason::Busy) => "the session is busy".to_owned(),
-            _ => "the session is being bound".to_owned(),
-        }
-    }
-
-    fn next(&self, state: State, reason: Option<Reason>) -> Option<String> {
-        let pending = match self.view.as_deref().map(|view| &view.content) {
-            Some(Content::Pending(pending)) => Some(pending.task.task_id.as_str()),
-            _ => self.run().map(|run| run.task.task_id.as_str()),
-        };
-        let cancel = pending.map(|id| format!("handoff cancel {}", quoted(id)));
-        match (state, reason) {
-            (State::Halted | State::Held | State::Paused, _) | (_, Some(Reason::RunsAlive)) => {
-                Some("handoff resume".into())
-            }
-            (State::Blocked, Some(Reason::LockLive | Reason::LockUnknown | Reason::LockMalformed)) => {
-                Some("handoff unlock".into())
-            }
-            (State::Blocked, Some(Reason::WorkLog)) => Some("handoff init".into()),
-            (State::Disabled, _) => Some("handoff enable".into()),
-            (State::Waiting, Some(Reason::NoSession)) => Some("handoff attach".into()),
-            (State::Waiting | State::Running, _) => cancel,
-            (State::Unreadable, _) => Some("handoff lint".into()),
-            _ => None,
-        }
-    }
 }
 
 impl Running {
@@ -387,62 +312,10 @@ impl Running {
                 _ => ReportState::None,
             },
             runs: (count(RunState::Running), count(RunState::Complete), count(RunState::Failed)),
-            until: self.deadline(),
+            until: self.ends_at(),
             last_seen: self.last_seen,
             session_id: self.owner.session_id.clone(),
             session_file: self.owner.file.clone(),
         }
     }
-
-    fn why(&self) -> String {
-        match (&self.presence, self.delivery, self.turn) {
-            (Presence::Away { process_alive: true, .. }, _, _) => {
-                "its session's connection was lost; it is awaited".into()
-            }
-            (Presence::Away { .. }, _, _) => {
-                let open = self.owner.file.as_deref().unwrap_or(&self.owner.session_id);
-                format!("its session has ended; open it again to report: pi --session {}", quoted(open))
-            }
-            (_, Stage::Waiting | Stage::Refused { .. }, _) => "it is sent when the session is idle".into(),
-            (_, Stage::Sent { .. } | Stage::Unknown, _) => "the session has not accepted it yet".into(),
-            (_, Stage::Accepted, Turn::Reminded { .. } | Turn::Owing { .. }) => "the session owes a report".into(),
-            _ => "the session is at work".into(),
-        }
-    }
-}
-
-/// For a shell: as it is where that is harmless, else in single quotes.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@".contains(c);
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    let clean: String = text.chars().filter(|c| !c.is_control()).collect();
-    format!("'{}'", clean.replace('\'', "'\\''"))
-}
-
-/// Milliseconds as people write them: `30 s`, `24 h`.
-pub(crate) fn duration(ms: u64) -> String {
-    match ms / 1_000 {
-        0 => format!("{ms} ms"),
-        s if s % 3_600 == 0 => format!("{} h", s / 3_600),
-        s if s % 60 == 0 => format!("{} min", s / 60),
-        s => format!("{s} s"),
-    }
-}
-
-/// A wall-clock time as RFC 3339 UTC with seconds (civil-from-days, Howard Hinnant's public-domain formula).
-pub(crate) fn clock(wall: Wall) -> String {
-    let seconds = wall.0.div_euclid(1_000);
-    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1_460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let day = doy - (153 * mp + 2) / 5 + 1;
-    let month = if mp < 10 { mp + 3 } else { mp - 9 };
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3_600, rest / 60 % 60, rest % 60)
 }

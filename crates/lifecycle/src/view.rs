@@ -89,4 +89,6 @@ pub struct Facts {
     pub last_seen: Option<Wall>,
     /// When RUNNING was written.
     pub started: Option<Wall>,
+    /// The journal tells of its end (or that it was given up): whatever the file says, it is not running any more.
+    pub ended: bool,
 }
