@@ -34,6 +34,14 @@ pub(super) struct Backwards {
 
 impl Backwards {
     pub(super) fn new(file: File, longest: usize) -> io::Result<Self> {
+        // The writer cuts off a row that failed. When that happens right here, the end is looked for again.
+        match Self::from_end(file.try_clone()?, longest) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Self::from_end(file, longest),
+            other => other,
+        }
+    }
+
+    fn from_end(file: File, longest: usize) -> io::Result<Self> {
         let unread = file.metadata()?.len();
         let mut lines = Self {
             file,

@@ -93,8 +93,9 @@ pub struct Indexed {
 pub fn index(path: &Path, cutoff: Wall, mut each: impl FnMut(&str)) -> Result<Indexed, JournalError> {
     let mut seen = Indexed::default();
     for Opened { path, file } in open_all(path)?.into_iter().rev() {
-        let last_written = file.metadata().map(|meta| meta.mtime().saturating_mul(1000).saturating_add(999));
-        // Rows are appended when they happen: a file that was last written before holds older ones only.
+        // Rows are appended when they happen: a file that was last written before holds older ones only. The margin is
+        // for the parts of seconds and for file systems whose clock lags.
+        let last_written = file.metadata().map(|meta| meta.mtime().saturating_add(3).saturating_mul(1000));
         if last_written.is_ok_and(|ms| ms < cutoff.unix_ms()) {
             continue;
         }

@@ -65,7 +65,7 @@ pub(super) fn list(dir: &Path) -> io::Result<Vec<Found>> {
 }
 
 /// Of `found` (newest first) those beyond the limits. `active` is counted, but never among them.
-pub(super) fn surplus(found: &[Found], active: &Name, keep: usize, max_total: u64) -> Vec<Name> {
+pub(super) fn surplus(found: &[Found], active: &Name, keep: u32, max_total: u64) -> Vec<Name> {
     let active_size = found.iter().find(|file| file.name == *active).map_or(0, |file| file.size);
     let mut kept = 1;
     let mut total = active_size;

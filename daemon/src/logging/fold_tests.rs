@@ -24,19 +24,19 @@ fn feed(folds: &mut Folds, fact: &Fact, now: u64) -> (bool, Vec<u64>) {
 }
 
 #[test]
-fn a_rescan_demanded_a_thousand_times_a_second_is_a_few_lines_an_hour() {
+fn a_rescan_demanded_a_hundred_times_a_second_is_a_few_lines_an_hour() {
     let mut folds = Folds::default();
     let rescan = fact("alpha", "rescan demanded", 0);
     let mut lines = 0;
     let mut told = 0;
-    for now in 0..3_600_000_u64 {
+    for now in (0..3_600_000_u64).step_by(10) {
         let (written, counts) = feed(&mut folds, &rescan, now);
         lines += u64::from(written) + u64::try_from(counts.len()).unwrap();
         told += u64::from(written) + counts.iter().sum::<u64>();
     }
     let rest: u64 = folds.drain(3_600_000).iter().filter_map(|fact| fact.repeated).map(|rest| rest.count).sum();
     assert!(lines <= 6, "{lines}");
-    assert_eq!(told + rest, 3_600_000);
+    assert_eq!(told + rest, 360_000);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tracing::Level;
 
 use super::fact::{Fact, How, Repeated};
 
-/// The forms, after [`super::Format::Auto`] was decided.
+/// The forms, after `auto` was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// For a terminal.

@@ -1,8 +1,6 @@
 //! Putting the log together, and taking it down again so that the last lines survive (F275).
 
-use std::fs;
-use std::io::{self, IsTerminal as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -17,9 +15,10 @@ use super::form::{Form, Paint};
 use super::layer::{FactLayer, Pipe};
 use super::panics;
 use super::rotating::RotatingFile;
-use super::settings::{Colour, Format, LogError, LogSettings, Target};
+use super::settings::{Colour, LogError, LogSettings, Stderr, Target};
 use super::sink::{Counted, Progress, Sink};
 use crate::clock::Wall;
+use crate::config::LogFormat;
 
 /// Lines that wait for a slow disk or terminal; more are dropped and counted.
 const QUEUE_LINES: usize = 1024;
@@ -145,28 +144,19 @@ fn parse_level(text: &str) -> Result<Targets, LogError> {
 }
 
 fn form(settings: &LogSettings) -> Form {
-    let terminal = matches!(settings.target, Target::Stderr) && io::stderr().is_terminal();
+    let reader = match settings.target {
+        Target::Stderr => Stderr::look(settings.journal_stream.as_deref()),
+        Target::Files(_) => Stderr::Other,
+    };
+    let terminal = reader == Stderr::Terminal;
     let paint = if terminal && settings.colour == Colour::Auto { Paint::Colours } else { Paint::Nothing };
     match settings.format {
-        Format::Json => Form::Json,
-        Format::Pretty => Form::Pretty(paint),
-        Format::Auto if terminal => Form::Pretty(paint),
-        Format::Auto | Format::Plain if writes_to_journal(settings) => Form::Priority,
-        Format::Auto | Format::Plain => Form::Plain,
+        LogFormat::Json => Form::Json,
+        LogFormat::Pretty => Form::Pretty(paint),
+        LogFormat::Auto if terminal => Form::Pretty(paint),
+        LogFormat::Auto | LogFormat::Plain if reader == Stderr::Journal => Form::Priority,
+        LogFormat::Auto | LogFormat::Plain => Form::Plain,
     }
-}
-
-/// `JOURNAL_STREAM` holds device and inode of the stream that systemd gave us. Somebody may have redirected stderr
-/// since, and children inherit the variable: therefore the numbers must be those of our stderr.
-fn writes_to_journal(settings: &LogSettings) -> bool {
-    let (Target::Stderr, Some(stream)) = (&settings.target, &settings.journal_stream) else {
-        return false;
-    };
-    let numbers = stream.to_str().and_then(|text| text.split_once(':'));
-    let Some((Ok(dev), Ok(ino))) = numbers.map(|(dev, ino)| (dev.parse::<u64>(), ino.parse::<u64>())) else {
-        return false;
-    };
-    fs::metadata("/dev/stderr").is_ok_and(|meta| (meta.dev(), meta.ino()) == (dev, ino))
 }
 
 #[cfg(test)]

@@ -102,6 +102,11 @@ impl Pipe {
         self.wake.notify_all();
     }
 
+    /// Whether the log has ended.
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
     fn take(&self, fact: &Fact) {
         let mut state = self.lock();
         if state.closed {
@@ -188,6 +193,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for FactLayer {
 
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is writing a fact at this moment.
+pub(super) fn is_inside() -> bool {
+    INSIDE.get()
 }
 
 /// Runs `work` unless this thread is inside already: a value that logs while it is shown, or a panic in here that the

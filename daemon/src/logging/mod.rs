@@ -20,4 +20,4 @@ mod sink;
 pub use files::files;
 pub use form::project_of_line;
 pub use install::{LogGuard, LogStats, init};
-pub use settings::{Colour, FileSettings, Format, LogError, LogSettings, Target};
+pub use settings::{Colour, FileSettings, LogError, LogSettings, Target};

@@ -6,16 +6,22 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::layer::Pipe;
+use super::layer::{self, Pipe};
 
 /// How long a panicking thread waits for its line.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Replaces the panic hook of the process. The earlier one is not called: it would write the message unmasked.
+/// Replaces the panic hook of the process. The earlier one would write the message unmasked; it is called only where
+/// the log cannot take a line any more: after its end, and for a panic inside the log itself.
 pub(super) fn install(pipe: Arc<Pipe>) {
+    let earlier = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        tell(info);
-        pipe.flush(PATIENCE);
+        if layer::is_inside() || pipe.is_closed() {
+            earlier(info);
+        } else {
+            tell(info);
+            pipe.flush(PATIENCE);
+        }
     }));
 }
 

@@ -1,10 +1,15 @@
-//! What the log can be told, and how it refuses. No behaviour lives here.
+//! What the log can be told, how that follows from configuration and environment, and how the log refuses.
 
-use std::ffi::OsString;
-use std::io;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
+
+use crate::config::{LogConfig, LogFormat};
+use crate::env::Env;
 
 /// Everything [`super::init`] needs to know.
 #[derive(Clone, Debug)]
@@ -14,7 +19,7 @@ pub struct LogSettings {
     /// `info`, or per part of the program: `info,handoffd::journal=debug`. Can be changed while running.
     pub level: String,
     /// What a line looks like.
-    pub format: Format,
+    pub format: LogFormat,
     /// Whether a terminal may be sent colours.
     pub colour: Colour,
     /// The value of `JOURNAL_STREAM`: when it names our stderr, plain lines carry a priority instead of a time.
@@ -40,21 +45,7 @@ pub struct FileSettings {
     /// The size in bytes of all files together, above which the oldest are removed.
     pub max_total: u64,
     /// How many files are kept at most; at least one.
-    pub keep: usize,
-}
-
-/// What a line looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Format {
-    /// Pretty on a terminal, else plain.
-    #[default]
-    Auto,
-    /// Short: local time of day, level, project, task, message, fields.
-    Pretty,
-    /// `TIME LEVEL project=… task=… message field=value`.
-    Plain,
-    /// One JSON object a line.
-    Json,
+    pub keep: u32,
 }
 
 /// Whether a terminal may be sent colours; nothing else ever is.
@@ -65,6 +56,61 @@ pub enum Colour {
     Auto,
     /// Never, as `NO_COLOR` asks.
     Never,
+}
+
+impl LogSettings {
+    /// What configuration and environment ask for; `default_dir` holds the files unless `log.dir` is set.
+    pub fn from_config(config: &LogConfig, env: &Env, default_dir: &Path) -> Self {
+        let stderr = Stderr::look(env.journal_stream.as_deref());
+        Self {
+            target: target(config, stderr, default_dir),
+            level: config.level.as_str().to_owned(),
+            format: config.format,
+            colour: if env.no_color { Colour::Never } else { Colour::Auto },
+            journal_stream: env.journal_stream.clone(),
+        }
+    }
+}
+
+/// A folder that was asked for is used. Without one the log goes to whoever reads stderr, a person or the service
+/// manager, and to files when nobody is known to.
+fn target(config: &LogConfig, stderr: Stderr, default_dir: &Path) -> Target {
+    let dir = match (&config.dir, stderr) {
+        (Some(dir), _) => dir,
+        (None, Stderr::Terminal | Stderr::Journal) => return Target::Stderr,
+        (None, Stderr::Other) => default_dir,
+    };
+    let (max_size, max_total, keep) = (config.max_size, config.max_total, config.keep);
+    Target::Files(FileSettings { dir: dir.to_owned(), max_size, max_total, keep })
+}
+
+/// Who reads the standard error stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stderr {
+    /// A person, now.
+    Terminal,
+    /// The service manager's journal, which adds the time and understands priorities.
+    Journal,
+    /// A file, a pipe, nobody.
+    Other,
+}
+
+impl Stderr {
+    /// `journal_stream` holds device and inode of the stream that systemd gave us. Somebody may have redirected stderr
+    /// since, and children inherit the variable: therefore the numbers must be those of our stderr.
+    pub(super) fn look(journal_stream: Option<&OsStr>) -> Self {
+        if io::stderr().is_terminal() {
+            return Self::Terminal;
+        }
+        let named = journal_stream.and_then(OsStr::to_str).and_then(stream_numbers);
+        let ours = fs::metadata("/dev/stderr").ok().map(|meta| (meta.dev(), meta.ino()));
+        if named.is_some() && named == ours { Self::Journal } else { Self::Other }
+    }
+}
+
+fn stream_numbers(text: &str) -> Option<(u64, u64)> {
+    let (dev, ino) = text.split_once(':')?;
+    Some((dev.parse().ok()?, ino.parse().ok()?))
 }
 
 /// Why there is no log.
@@ -101,4 +147,42 @@ pub enum LogError {
     /// This process has a log already.
     #[error("this process has a log already")]
     Twice,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(dir: Option<&str>, stderr: Stderr, expected: Option<&str>) {
+        let config = LogConfig { dir: dir.map(PathBuf::from), ..LogConfig::default() };
+        let dir = match target(&config, stderr, Path::new("/state/log")) {
+            Target::Stderr => None,
+            Target::Files(files) => Some(files.dir),
+        };
+        assert_eq!(dir.as_deref(), expected.map(Path::new));
+    }
+
+    #[test]
+    fn a_folder_that_was_asked_for_is_used_and_else_whoever_reads() {
+        check(None, Stderr::Terminal, None);
+        check(None, Stderr::Journal, None);
+        check(None, Stderr::Other, Some("/state/log"));
+        for stderr in [Stderr::Terminal, Stderr::Journal, Stderr::Other] {
+            check(Some("/asked"), stderr, Some("/asked"));
+        }
+    }
+
+    #[test]
+    fn a_journal_stream_is_believed_only_if_it_is_our_stderr() {
+        let meta = fs::metadata("/dev/stderr").unwrap();
+        let ours = OsString::from(format!("{}:{}", meta.dev(), meta.ino()));
+        let others = OsString::from(format!("{}:{}", meta.dev(), meta.ino() + 1));
+        if !io::stderr().is_terminal() {
+            assert_eq!(Stderr::look(Some(&ours)), Stderr::Journal);
+        }
+        for other in [Some(others.as_os_str()), Some(OsStr::new("nonsense")), None] {
+            assert_ne!(Stderr::look(other), Stderr::Journal);
+        }
+    }
 }
