@@ -66,7 +66,7 @@ fn known_prefix(text: &[u8], at: usize) -> Option<Match> {
         return None;
     }
     let rest = &text[at..];
-    PREFIXES.iter().find_map(|prefix| {
+    PREFIXES.iter().filter(|prefix| prefix.text.as_bytes().first() == rest.first()).find_map(|prefix| {
         let body = rest.strip_prefix(prefix.text.as_bytes())?;
         // A part of a dotted run is no signed token of its own; looking at each part again would also cost a square.
         let inside_dots = at.checked_sub(1).is_some_and(|before| matches!(text[before], b'.' | b'-'));
