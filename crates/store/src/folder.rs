@@ -78,6 +78,11 @@ impl Folder {
         }
     }
 
+    /// Whether we may write to the file of that name.
+    pub(crate) fn may_write(&self, name: &str) -> Result<(), IoFault> {
+        self.fault("write to", name, self.sys.may_write(self.fd(), Path::new(name)))
+    }
+
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), IoFault> {
         self.fault("replace", to, self.sys.rename(self.fd(), Path::new(from), Path::new(to)))
     }

@@ -3,6 +3,16 @@
 //! The synchronous file layer. Everything goes through directory descriptors that [`ProjectDir`] opened once; nothing
 //! here is async, reads the environment or a clock (callers pass `now`), or decides what a task means. Calls may block
 //! as long as the file system does: run them on a blocking pool.
+//!
+//! # What it cannot promise
+//!
+//! - A writer that still has a displaced file open and writes after [`SwapFile::settle`] writes into nothing.
+//! - Without `RENAME_EXCHANGE` ([`Method::PlainRename`]) a write in the last window is lost; without `flock`
+//!   ([`Protection::ContentOnly`]) of several recoverers there is never more than one lasting owner, but perhaps none
+//!   at the first try.
+//! - Tools that neither rename nor keep the inode (a restore from backup with the same inode, size and times) are not
+//!   seen by stamps; every write compares the bytes.
+//! - macOS: `sys/macos.rs` and `liveness/macos.rs` are untested.
 
 mod attributes;
 mod contained;

@@ -88,7 +88,12 @@ impl ProjectDir {
         let shown = text.to_str().ok_or_else(|| OpenError::NotUtf8(canonical.clone()))?.to_owned();
         let named = if path.is_absolute() { path.to_owned() } else { canonical };
         let pi = open_pi(&root, pi)?;
-        let fs = sys.fs_kind(root.fd()).map_err(|errno| IoFault::new("look at the file system of", &named, errno))?;
+        let kind_of = |folder: &Folder| {
+            sys.fs_kind(folder.fd()).map_err(|errno| IoFault::new("look at the file system of", &folder.path, errno))
+        };
+        let fs = kind_of(&root)?;
+        // `.pi` may be a mount of its own, and the lock lies there.
+        let fs = if fs.is_local() { kind_of(&pi)? } else { fs };
         Ok(Self { named, shown, root, pi, fs })
     }
 
@@ -114,7 +119,7 @@ impl ProjectDir {
         self.root.identity
     }
 
-    /// The kind of file system of the root.
+    /// The kind of file system: of the root, or of `.pi` where that is the less local one.
     #[must_use]
     pub fn fs_kind(&self) -> FsKind {
         self.fs

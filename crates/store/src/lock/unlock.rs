@@ -75,6 +75,10 @@ impl ProjectDir {
     }
 
     fn probe_guard(&self) -> Result<(Option<Guard>, GuardState), LockError> {
+        // Looking must not make a guard where none was ever needed.
+        if self.pi.stat(names::GUARD)?.is_none() {
+            return Ok((None, GuardState::Free));
+        }
         match Guard::take(&self.pi) {
             Ok(Taken::HeldElsewhere) => Ok((None, GuardState::HeldElsewhere)),
             Ok(Taken::Ours(guard)) if guard.protection == Protection::Guarded => Ok((Some(guard), GuardState::Free)),

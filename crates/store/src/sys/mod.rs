@@ -15,7 +15,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{self as calls, AtFlags, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid, XattrFlags};
+use rustix::fs::{
+    self as calls, Access, AtFlags, FlockOperation, Gid, Mode, OFlags, RenameFlags, Stat, Uid, XattrFlags,
+};
 use rustix::io::Errno;
 
 pub use fault::{FaultPlan, Made};
@@ -37,6 +39,8 @@ pub enum Call {
     Stat,
     /// `fstatat` without following.
     StatAt,
+    /// `faccessat`.
+    Access,
     /// `fstatfs`.
     StatFs,
     /// `fchmod`.
@@ -178,6 +182,11 @@ impl Sys {
 
     pub(crate) fn stat_at(&self, dir: BorrowedFd<'_>, name: &Path) -> Outcome<Stat> {
         self.run(Call::StatAt, name, || calls::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))
+    }
+
+    /// Whether we may write to it, without opening it (which a watcher would take for a write).
+    pub(crate) fn may_write(&self, dir: BorrowedFd<'_>, name: &Path) -> Outcome<()> {
+        self.run(Call::Access, name, || calls::accessat(dir, name, Access::WRITE_OK, AtFlags::empty()))
     }
 
     pub(crate) fn fs_kind(&self, file: BorrowedFd<'_>) -> Outcome<crate::FsKind> {

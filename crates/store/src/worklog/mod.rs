@@ -171,7 +171,9 @@ impl WorkLog {
     pub fn check(&self) -> Result<LogCheck, LogError> {
         self.with_folder(|folder| {
             let file = self.open_file(folder, OFlags::RDONLY)?;
-            self.check_open(&file).map(|(check, _)| check)
+            let (check, _) = self.check_open(&file)?;
+            folder.may_write(&self.name)?;
+            Ok(check)
         })
     }
 

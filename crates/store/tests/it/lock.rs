@@ -293,6 +293,7 @@ fn unlock_explains_and_never_moves_a_live_lock() {
         assert!(matches!(&outcome, Unlocked::Refused(verdict) if verdict.rule == rule), "{outcome:?}");
         assert!(lock_path(&project).exists());
     };
+    assert_eq!(names(&project.root.join(".pi")), Vec::<String>::new(), "looking leaves nothing");
     put_lock(&project, &earlier(LIVE, 7));
     refused(4);
     fs::write(lock_path(&project), format!("{{\"pid\":{LIVE}}}")).unwrap();

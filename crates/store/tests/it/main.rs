@@ -12,6 +12,7 @@ mod liveness;
 mod lock;
 mod lock_faults;
 mod paths;
+mod properties;
 mod race;
 mod real_kernel;
 mod replace;

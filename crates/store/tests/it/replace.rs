@@ -218,3 +218,21 @@ fn what_could_not_be_read_again_is_not_written() {
     let replaced = project.open().replace_queue(hash(b"old"), &vec![b'x'; limit], now()).unwrap();
     assert!(replaced.displaced.is_some());
 }
+
+/// Two writers of ours and the planner at once would take each other for something newer; so ours take turns.
+#[test]
+fn writers_of_ours_take_turns() {
+    let project = Project::with_queue(b"old");
+    let root = fs::File::open(&project.root).unwrap();
+    let lock = |file: &fs::File| rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+    let root_then = root.try_clone().unwrap();
+    let sys = Meddler::sys(Call::Exchange, move |_| {
+        assert_eq!(lock(&root_then), Err(rustix::io::Errno::WOULDBLOCK), "the turn is held");
+    });
+    let replaced = project.open_with(&sys).replace_queue(hash(b"old"), b"new", now()).unwrap();
+    assert!(replaced.displaced.is_some());
+    lock(&root).unwrap();
+    let outcome = project.open().replace_queue(hash(b"new"), b"newer", now());
+    assert!(matches!(outcome, Err(ReplaceError::CannotWrite(_))), "{outcome:?}");
+    assert_eq!(project.queue_bytes(), b"new");
+}

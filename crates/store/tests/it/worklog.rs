@@ -9,7 +9,7 @@ use queue::DispatchId;
 use store::sys::{Call, FaultPlan, Pass, Sys};
 use store::{LogError, Rotated, WorkLog};
 
-use crate::support::{ENOSPC, Meddler, Project, names, write_by_rename};
+use crate::support::{ENOSPC, EROFS, Meddler, Project, names, write_by_rename};
 
 const START: &str = "# Notes\n\nread me\n\n## Work log\n";
 
@@ -126,6 +126,14 @@ fn what_cannot_take_a_line_is_told_before_the_task() {
 }
 
 #[test]
+fn a_log_that_cannot_be_written_is_told_before_the_task() {
+    let project = with_log(START);
+    let sys = Sys::gated(Arc::new(FaultPlan::every(Call::Access, Pass::Fail(EROFS))));
+    let error = log(&project, &sys).unwrap().check().unwrap_err();
+    assert!(matches!(&error, LogError::Io(fault) if fault.raw_os_error() == EROFS), "{error}");
+}
+
+#[test]
 fn a_hard_link_made_after_the_check_is_refused() {
     let project = with_log(START);
     let mut open = real(&project).open().unwrap();
@@ -174,13 +182,11 @@ fn a_short_append_is_cut_back() {
 fn a_strangers_line_is_not_cut_away() {
     let project = with_log(START);
     let path = log_path(&project);
-    let sys = Meddler::sys(Call::Truncate, |_| panic!("nothing may be cut"));
     let strange = Meddler::sys(Call::Sync, move |_| {
         let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
         std::io::Write::write_all(&mut file, b"- a stranger's\n").unwrap();
         fs::hard_link(&path, path.with_extension("second")).unwrap();
     });
-    drop(sys);
     let error = log(&project, &strange).unwrap().open().unwrap().append("- ours").unwrap_err();
     assert!(matches!(error, LogError::NotCutBack { .. }), "{error}");
     assert_eq!(text(&project), format!("{START}- ours\n- a stranger's\n"));
