@@ -1,6 +1,6 @@
 //! System calls: the one place where this crate touches the kernel on a write path.
 //!
-//! Every call goes through [`Sys::run`], which asks the [`Gate`] first and repeats after `EINTR`. Production has no
+//! Every call goes through [`Sys`], which asks the [`Gate`] first and repeats after `EINTR`. Production has no
 //! gate; tests put a [`FaultPlan`] there and let any single call fail, or act as another process in between. Rules
 //! about files belong elsewhere: nothing here knows what a queue or a lock is.
 
