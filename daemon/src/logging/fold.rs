@@ -32,8 +32,8 @@ pub(super) enum Verdict {
 }
 
 /// The facts that were lately written, and how often each was stated again.
-#[derive(Default)]
 pub(super) struct Folds {
+    first_window_ms: u64,
     hasher: RandomState,
     windows: HashMap<u64, Window>,
     sites: HashMap<u64, Site>,
@@ -42,6 +42,8 @@ pub(super) struct Folds {
 struct Window {
     opened: u64,
     length: u64,
+    /// It follows another window of the same facts.
+    grown: bool,
     count: u64,
     how: How,
     /// The last fact that was counted.
@@ -55,6 +57,11 @@ struct Site {
 }
 
 impl Folds {
+    /// No facts yet. `first_window_ms` is [`FIRST_WINDOW_MS`] but for tests.
+    pub(super) fn new(first_window_ms: u64) -> Self {
+        Self { first_window_ms, hasher: RandomState::new(), windows: HashMap::new(), sites: HashMap::new() }
+    }
+
     /// Decides about `fact` at `now` (monotonic ms). Call [`Folds::due`] before, so that no window is over.
     pub(super) fn admit(&mut self, fact: &Fact, now: u64) -> Verdict {
         let same = self.same(fact);
@@ -64,11 +71,11 @@ impl Folds {
         }
         let site = self.site(fact);
         if fact.level <= Level::INFO && !self.may_write(site, now) {
-            let window = self.windows.entry(site).or_insert_with(|| Window::open(now, How::Alike));
-            window.add(fact);
+            let window = Window::open(now, self.first_window_ms, How::Alike);
+            self.windows.entry(site).or_insert(window).add(fact);
             return Verdict::Counted;
         }
-        self.windows.insert(same, Window::open(now, How::Same));
+        self.windows.insert(same, Window::open(now, self.first_window_ms, How::Same));
         Verdict::Write
     }
 
@@ -89,7 +96,7 @@ impl Folds {
             };
             due.extend(self.windows.remove(&oldest).and_then(|mut window| window.close(now)));
         }
-        self.sites.retain(|_, site| now < site.opened + FIRST_WINDOW_MS);
+        self.sites.retain(|_, site| now < site.opened + self.first_window_ms);
         due.sort_by_key(|fact| fact.at);
         due
     }
@@ -126,8 +133,8 @@ impl Folds {
 }
 
 impl Window {
-    fn open(opened: u64, how: How) -> Self {
-        Self { opened, length: FIRST_WINDOW_MS, count: 0, how, last: None }
+    fn open(opened: u64, length: u64, how: How) -> Self {
+        Self { opened, length, grown: false, count: 0, how, last: None }
     }
 
     fn ends(&self) -> u64 {
@@ -146,10 +153,11 @@ impl Window {
     fn close(&mut self, now: u64) -> Option<Fact> {
         let mut fact = *self.last.take()?;
         let within_ms = now.saturating_sub(self.opened);
-        if self.count > 1 || self.length > FIRST_WINDOW_MS {
+        if self.count > 1 || self.grown {
             fact.repeated = Some(Repeated { count: self.count, within_ms, how: self.how });
         }
         self.opened = now;
+        self.grown = true;
         self.length = (self.length * GROWTH).min(LONGEST_WINDOW_MS);
         self.count = 0;
         Some(fact)

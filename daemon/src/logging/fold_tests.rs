@@ -25,7 +25,7 @@ fn feed(folds: &mut Folds, fact: &Fact, now: u64) -> (bool, Vec<u64>) {
 
 #[test]
 fn a_rescan_demanded_a_hundred_times_a_second_is_a_few_lines_an_hour() {
-    let mut folds = Folds::default();
+    let mut folds = Folds::new(FIRST_WINDOW_MS);
     let rescan = fact("alpha", "rescan demanded", 0);
     let mut lines = 0;
     let mut told = 0;
@@ -41,7 +41,7 @@ fn a_rescan_demanded_a_hundred_times_a_second_is_a_few_lines_an_hour() {
 
 #[test]
 fn a_fact_that_stopped_repeating_is_new_again() {
-    let mut folds = Folds::default();
+    let mut folds = Folds::new(FIRST_WINDOW_MS);
     let fact = fact("alpha", "x", 0);
     assert_eq!(feed(&mut folds, &fact, 0), (true, vec![]));
     assert_eq!(feed(&mut folds, &fact, 9_999), (false, vec![]));
@@ -53,7 +53,7 @@ fn a_fact_that_stopped_repeating_is_new_again() {
 
 #[test]
 fn one_repeat_is_written_as_it_was() {
-    let mut folds = Folds::default();
+    let mut folds = Folds::new(FIRST_WINDOW_MS);
     let fact = fact("alpha", "x", 0);
     feed(&mut folds, &fact, 0);
     feed(&mut folds, &fact, 1);
@@ -64,7 +64,7 @@ fn one_repeat_is_written_as_it_was() {
 
 #[test]
 fn details_make_a_fact_another_one() {
-    let mut folds = Folds::default();
+    let mut folds = Folds::new(FIRST_WINDOW_MS);
     assert!(feed(&mut folds, &fact("alpha", "x", 1), 0).0);
     assert!(feed(&mut folds, &fact("alpha", "x", 2), 0).0);
     assert!(feed(&mut folds, &fact("beta", "x", 1), 0).0);
@@ -73,7 +73,7 @@ fn details_make_a_fact_another_one() {
 
 #[test]
 fn one_place_cannot_flood_with_changing_details() {
-    let mut folds = Folds::default();
+    let mut folds = Folds::new(FIRST_WINDOW_MS);
     let written = (0..1000).filter(|&detail| feed(&mut folds, &fact("alpha", "x", detail), 5).0).count();
     assert_eq!(written, BURST as usize);
     let due = folds.due(FIRST_WINDOW_MS + 5);
@@ -83,7 +83,7 @@ fn one_place_cannot_flood_with_changing_details() {
 
 #[test]
 fn debugging_is_never_thinned_out() {
-    let mut folds = Folds::default();
+    let mut folds = Folds::new(FIRST_WINDOW_MS);
     let mut debug = fact("alpha", "x", 0);
     debug.level = Level::DEBUG;
     for detail in 0..1000 {
@@ -95,7 +95,7 @@ fn debugging_is_never_thinned_out() {
 proptest! {
     #[test]
     fn nothing_is_uncounted_and_memory_is_bounded(steps in proptest::collection::vec((0..40u8, 0..400u64, 0..3_000u64), 1..600)) {
-        let mut folds = Folds::default();
+        let mut folds = Folds::new(FIRST_WINDOW_MS);
         let (mut now, mut told) = (0, 0);
         for (project, detail, pause) in &steps {
             now += pause;

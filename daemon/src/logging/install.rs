@@ -11,6 +11,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::{Registry, reload};
 
+use super::fold::{FIRST_WINDOW_MS, Folds};
 use super::form::{Form, Paint};
 use super::layer::{FactLayer, Pipe};
 use super::panics;
@@ -67,13 +68,14 @@ fn build(settings: &LogSettings) -> Result<(impl Subscriber + Send + Sync + use<
         Target::Stderr => Sink::Stderr(io::stderr()),
         Target::Files(files) => Sink::File(RotatingFile::open(files.clone(), Wall::now())?),
     };
-    assemble(sink, form(settings), level)
+    assemble(sink, form(settings), level, Folds::new(FIRST_WINDOW_MS))
 }
 
 fn assemble(
     sink: Sink,
     form: Form,
     level: Targets,
+    folds: Folds,
 ) -> Result<(impl Subscriber + Send + Sync + use<>, LogGuard), LogError> {
     let progress = Arc::new(Progress::default());
     let counted = Counted { sink, progress: Arc::clone(&progress) };
@@ -82,7 +84,7 @@ fn assemble(
         .lossy(true)
         .thread_name("log-writer")
         .finish(counted);
-    let pipe = Arc::new(Pipe::new(out, form, Arc::clone(&progress)));
+    let pipe = Arc::new(Pipe::new(out, form, folds, Arc::clone(&progress)));
     let windows = spawn_windows(Arc::clone(&pipe))?;
     let (level, handle) = reload::Layer::new(level);
     let subscriber = Registry::default().with(level).with(FactLayer { pipe: Arc::clone(&pipe) });

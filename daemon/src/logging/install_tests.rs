@@ -30,7 +30,7 @@ impl Write for Lines {
 fn lines(form: Form, work: impl FnOnce(&LogGuard)) -> Vec<String> {
     let lines = Lines::default();
     let sink = Sink::Other(Box::new(lines.clone()));
-    let (subscriber, guard) = assemble(sink, form, parse_level("info").unwrap()).unwrap();
+    let (subscriber, guard) = assemble(sink, form, parse_level("info").unwrap(), Folds::new(FIRST_WINDOW_MS)).unwrap();
     with_default(subscriber, || work(&guard));
     drop(guard);
     let text = lines.0.lock().unwrap().clone();
@@ -217,7 +217,8 @@ fn stuck() -> (Sender<()>, Sink) {
 #[test]
 fn a_stuck_sink_holds_nobody_up_and_is_counted() {
     let (release, sink) = stuck();
-    let (subscriber, guard) = assemble(sink, Form::Plain, parse_level("debug").unwrap()).unwrap();
+    let (subscriber, guard) =
+        assemble(sink, Form::Plain, parse_level("debug").unwrap(), Folds::new(FIRST_WINDOW_MS)).unwrap();
     let started = std::time::Instant::now();
     with_default(subscriber, || {
         for number in 0..20_000 {
@@ -254,7 +255,8 @@ impl Write for Failing {
 fn lines_that_failed_are_told_once_there_is_room() {
     let lines = Lines::default();
     let sink = Sink::Other(Box::new(Failing(3, lines.clone())));
-    let (subscriber, guard) = assemble(sink, Form::Priority, parse_level("info").unwrap()).unwrap();
+    let (subscriber, guard) =
+        assemble(sink, Form::Priority, parse_level("info").unwrap(), Folds::new(FIRST_WINDOW_MS)).unwrap();
     with_default(subscriber, || {
         for number in 0..3 {
             info!(number, "lost");
@@ -281,12 +283,17 @@ fn a_value_that_logs_while_it_is_shown_does_no_harm() {
 }
 
 #[test]
-fn the_count_is_written_without_another_fact() {
-    let lines = lines(Form::Priority, |guard| {
-        info!("again");
-        info!("again");
-        // The thread that ends windows would write it ten seconds later; the end of the log does it now.
-        guard.flush(Duration::from_secs(1));
-    });
-    assert_eq!(lines, ["<6>again", "<6>again"], "a single repeat is written as it was");
+fn a_count_is_written_when_its_window_ends_even_if_nothing_else_happens() {
+    let lines = Lines::default();
+    let sink = Sink::Other(Box::new(lines.clone()));
+    let (subscriber, guard) = assemble(sink, Form::Priority, parse_level("info").unwrap(), Folds::new(50)).unwrap();
+    with_default(subscriber, || (0..3).for_each(|_| info!("again")));
+    guard.progress.wait_for(2, Duration::from_secs(30));
+    assert_eq!(*lines.0.lock().unwrap(), "<6>again\n<6>again (2 more in 1 s)\n");
+}
+
+#[test]
+fn a_single_repeat_is_written_as_it_was() {
+    let lines = lines(Form::Priority, |_| (0..2).for_each(|_| info!("again")));
+    assert_eq!(lines, ["<6>again", "<6>again"]);
 }

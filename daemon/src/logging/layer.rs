@@ -47,9 +47,8 @@ struct State {
 }
 
 impl Pipe {
-    pub(super) fn new(out: NonBlocking, form: Form, progress: Arc<Progress>) -> Self {
+    pub(super) fn new(out: NonBlocking, form: Form, folds: Folds, progress: Arc<Progress>) -> Self {
         let dropped = out.error_counter();
-        let folds = Folds::default();
         let state = State { folds, out, sent: 0, losses_told: 0, tell_losses_at: 0, closed: false };
         Self { state: Mutex::new(state), wake: Condvar::new(), form, dropped, progress }
     }

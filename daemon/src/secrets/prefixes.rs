@@ -16,7 +16,7 @@ pub(super) enum Body {
     Token(usize),
     /// The same with `.` and `/` among them.
     Dotted(usize),
-    /// Exactly this many of `A–Z 0–9`, and then something else.
+    /// Exactly this many of `A–Z 0–9`, and then the end of the word.
     UpperExactly(usize),
     /// At least 20, with 16 letters or digits in one piece unless there are 40: `sk-` also begins ordinary hyphenated
     /// names.
@@ -99,7 +99,7 @@ fn at_least(least: usize, length: usize) -> Option<usize> {
 
 fn upper_exactly(exactly: usize, rest: &[u8]) -> Option<usize> {
     let length = run(rest, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-    let ends = !rest.get(length).copied().is_some_and(is_token);
+    let ends = !rest.get(length).is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_');
     (length == exactly && ends).then_some(length)
 }
 

@@ -146,6 +146,7 @@ fn assignment(text: &[u8], at: usize) -> Option<Match> {
 /// References, paths and our own mask are no secrets.
 fn is_placeholder(value: &[u8]) -> bool {
     matches!(value.first(), Some(b'$' | b'<' | b'{' | b'[' | b'*' | b'%' | b'/' | b'.' | b'~'))
+        || position(value, b"[masked").is_some()
 }
 
 /// `GITHUB_TOKEN` ends with the word `TOKEN`, `NOTOKEN` does not.

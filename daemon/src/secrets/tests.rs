@@ -68,9 +68,16 @@ fn ordinary_words_are_left_alone() {
 #[test]
 fn only_the_value_goes() {
     check(&format!("Authorization: Bearer {LONG}"), "Authorization: Bearer [masked bearer token]");
+    check(&format!("{}-a", token("AKIA", "IOSFODNN7EXAMPLE")), "[masked AWS access key]-a");
     check("DB_PASSWORD=hunter2hunter2\nX=1", "DB_PASSWORD=[masked secret assignment]\nX=1");
     check("API_KEY=\"abcd1234efgh\"", "API_KEY=\"[masked secret assignment]\"");
     check("https://me:s3cr3t@example.org/x", "https://me:[masked password in an address]@example.org/x");
+}
+
+#[test]
+fn a_mask_is_no_secret() {
+    check("API_TOKEN=://u:A@", "API_TOKEN=://u:[masked password in an address]@");
+    check("API_TOKEN=://u:[masked password in an address]@", "API_TOKEN=://u:[masked password in an address]@");
 }
 
 #[test]
