@@ -133,23 +133,19 @@ impl Project {
         let blocked = self.block.as_ref().is_some_and(|block| now < block.backoff.retry);
         let job = self.urgent_job(blocked, out).or_else(|| self.request_job(out)).or_else(|| self.leave_job());
         let job = job.or_else(|| self.rejecting_job());
-        if job.is_some() || blocked || self.halt.any() || self.admin != Admin::Active {
+        if job.is_some() || blocked {
             return job;
         }
-        let job = self.pending_job(out);
-        if job.is_none() && self.nothing_to_write() {
-            self.block = None;
+        let open = !self.halt.any() && self.admin == Admin::Active;
+        let job = if open { self.pending_job(out) } else { None };
+        if job.is_none() {
+            self.block = None; // what could not be written is not wanted now
         }
         job
     }
 
-    /// What could not be written is not wanted any more.
-    fn nothing_to_write(&self) -> bool {
-        let pending = matches!(self.view.as_deref().map(|view| &view.content), Some(Content::Pending(_)));
-        !pending && !matches!(self.task, Task::Ending(_) | Task::Rejecting(_))
-    }
-
     fn job_without_lock(&mut self, now: Awake, out: &mut Out) -> Option<(Job, JobKind)> {
+        self.unbound(out);
         if let Some(job) = self.request_job(out) {
             return Some(job);
         }
@@ -188,8 +184,11 @@ impl Project {
             // A report is not kept waiting by an older failure: its session is there to be told of a new one.
             let first = ending.report.is_some() && matches!(ending.stage, Stage::OpenLog | Stage::Write);
             let job = if (blocked && !first) || self.end_is_stuck() { None } else { self.ending_job() };
-            if job.is_none() && !self.is_bound() {
-                self.unbound(out);
+            if job.is_none() {
+                self.answer_owner(out);
+                if let Some(refusal) = self.why_owed() {
+                    self.refuse_owed(&refusal, out);
+                }
             }
             return job;
         }
@@ -199,13 +198,29 @@ impl Project {
         if differs && !unwritable {
             return Some((Job::Bind(wanted.clone()), JobKind::Bind(wanted)));
         }
+        self.answer_owner(out);
+        self.report_job(out).or_else(|| self.settle_job())
+    }
+
+    /// Why an end is not being written.
+    fn why_owed(&self) -> Option<Refusal> {
+        let unreadable = self.unreadable.as_ref().is_some_and(|unsteady| unsteady.confirmed);
+        match &self.block {
+            _ if self.halt.replaced => Some(Refusal::QueueChanged),
+            _ if unreadable => Some(Refusal::QueueUnreadable),
+            Some(block) => Some(Refusal::CannotWrite(block.words.clone())),
+            None => None,
+        }
+    }
+
+    /// No binding is being written: what the lock says now is what the owner is told.
+    fn answer_owner(&mut self, out: &mut Out) {
         if !self.is_bound() {
             self.unbound(out);
         } else if self.sessions.owner.as_ref().is_some_and(|owner| !owner.announced) {
             self.bound(out);
             self.deliver(out);
         }
-        self.report_job(out).or_else(|| self.settle_job())
     }
 
     /// The file does not hold what the end belongs over: it waits for other bytes (D1, D11).
@@ -223,6 +238,7 @@ impl Project {
             Task::Running(run) if run.displaced && run.delivery == Delivery::Accepted => {
                 Some((Job::Settle, JobKind::Settle))
             }
+            Task::None if self.unsettled => Some((Job::Settle, JobKind::Settle)),
             _ => None,
         }
     }
@@ -240,6 +256,7 @@ impl Project {
         self.refuse_waiting(out);
         if self.is_ours() && self.block.is_none() {
             let job = match &self.task {
+                Task::Ending(_) if std::mem::take(&mut self.stale) => Some((Job::Read, JobKind::Read)),
                 Task::Ending(_) if !self.end_is_stuck() => self.ending_job(),
                 Task::Rejecting(_) => self.rejecting_job(),
                 Task::Running(_) => self.last_binding(),
@@ -253,7 +270,7 @@ impl Project {
         if matches!(&self.task, Task::Ending(ending) if ending.report.is_some()) {
             self.back_to_running(Some(Refusal::ShuttingDown), out);
         }
-        self.refuse_cancels(&Refusal::ShuttingDown, out);
+        self.refuse_owed(&Refusal::ShuttingDown, out);
         if !self.is_ours() {
             out.push(Effect::Gone);
             return None;
@@ -306,7 +323,7 @@ impl Project {
         if !free || self.hold_of(pending, wall).is_some() {
             return None;
         }
-        self.sessions.owner.as_ref().filter(|owner| owner.free()).map(|owner| owner.who.clone())
+        self.sessions.owner.as_ref().filter(|owner| owner.free() && owner.announced).map(|owner| owner.who.clone())
     }
 
     /// The rule that holds the PENDING in the file (D65).

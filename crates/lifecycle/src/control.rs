@@ -71,7 +71,8 @@ impl Project {
             return;
         }
         self.stale = true;
-        self.refuse_cancels(&Refusal::QueueChanged, out);
+        self.unsettled |= self.run().is_some_and(|run| run.displaced);
+        self.refuse_owed(&Refusal::QueueChanged, out);
         let (task, dispatch) = match std::mem::replace(&mut self.task, Task::None) {
             Task::Running(run) => {
                 for req in run.cancelling.into_iter().flat_map(|cancel| cancel.requests) {

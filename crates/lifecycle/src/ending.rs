@@ -26,15 +26,18 @@ impl Project {
         let reach = if aborted { SessionReach::Aborted } else { SessionReach::NotReached };
         self.end(Outcome::Ours(format!("Cancelled: {}", cancel.reason)), None, reach, out);
         if self.halt.replaced {
-            self.refuse_cancels(&Refusal::QueueChanged, out);
+            self.refuse_owed(&Refusal::QueueChanged, out);
         }
     }
 
-    /// The ERROR of a cancel cannot be written now: whoever asked is told; the ERROR stays owed (D70).
-    pub(crate) fn refuse_cancels(&mut self, refusal: &Refusal, out: &mut Out) {
+    /// An end cannot be written now: whoever waits for it is told; the end stays owed (D70).
+    pub(crate) fn refuse_owed(&mut self, refusal: &Refusal, out: &mut Out) {
         let Task::Ending(ending) = &mut self.task else { return };
         for (req, _) in std::mem::take(&mut ending.cancels) {
             out.push(Effect::Reply { req, reply: Reply::Refused(refusal.clone()) });
+        }
+        for waiting in std::mem::take(&mut self.reports) {
+            Self::refuse(waiting.req, waiting.body, refusal.clone(), out);
         }
     }
 
@@ -158,14 +161,14 @@ impl Project {
             Failure::TooLarge { limit, size } => {
                 let words = format!("the ERROR of this task needs {size} bytes; {limit} are allowed");
                 self.set_block(Reason::QueueFull, words, out);
-                self.refuse_cancels(&Refusal::QueueFull, out);
+                self.refuse_owed(&Refusal::QueueFull, out);
             }
             Failure::CannotWrite(words) | Failure::ForeignOwner(words) => {
                 self.set_block(Reason::CannotWrite, words.clone(), out);
                 if from_report {
                     self.back_to_running(Some(Refusal::CannotWrite(words)), out);
                 } else {
-                    self.refuse_cancels(&Refusal::CannotWrite(words), out);
+                    self.refuse_owed(&Refusal::CannotWrite(words), out);
                 }
             }
             Failure::Moved | Failure::LockLost | Failure::Missing => {
@@ -173,7 +176,7 @@ impl Project {
                     let words = "the project's lock is not held now".to_owned();
                     self.back_to_running(Some(Refusal::CannotWrite(words)), out);
                 } else {
-                    self.refuse_cancels(&Refusal::Blocked, out);
+                    self.refuse_owed(&Refusal::Blocked, out);
                 }
                 self.lose_lock(&failure, out);
             }

@@ -42,7 +42,7 @@ impl Project {
                     self.end_finished(out);
                 }
             }
-            _ => {}
+            _ => self.unsettled = false,
         }
         if let SettleResult::Lost(kept) = result {
             self.halt_lost(&kept, out);

@@ -47,6 +47,7 @@ impl Project {
         self.recovered = recovered.map(Box::new);
         self.lock = Lock::Ours { bound };
         self.stale = true;
+        self.unsettled = false; // swept
         self.block = None;
         for kept in lost {
             self.halt_lost(kept, out);

@@ -110,7 +110,10 @@ impl Project {
         }
         let Task::Running(run) = &mut self.task else { return };
         let Presence::Here(conn) = run.presence else { return };
-        let Some(owner) = self.sessions.owner.as_mut().filter(|owner| owner.conn == conn) else { return };
+        // Its attach is answered before anything else is said to it.
+        let Some(owner) = self.sessions.owner.as_mut().filter(|owner| owner.conn == conn && owner.announced) else {
+            return;
+        };
         let due = match run.delivery {
             Delivery::Waiting | Delivery::Refused { again: None } => owner.free(),
             Delivery::Refused { again: Some(at) } => owner.free() && now.awake >= at,

@@ -4,7 +4,7 @@ use crate::done::{Failure, Seen};
 use crate::effect::{Effect, Fact, Level};
 use crate::reply::Refusal;
 use crate::settings::UNREADABLE_GRACE;
-use crate::state::{Backoff, Out, Project, Stage, Task, Unreadable};
+use crate::state::{Admin, Backoff, Out, Project, Stage, Task, Unreadable};
 use crate::view::{Content, RawHash, View};
 
 impl Project {
@@ -103,7 +103,10 @@ impl Project {
         if matches!(&self.task, Task::Ending(ending) if ending.report.is_some()) {
             self.back_to_running(Some(Refusal::QueueChanged), out);
         }
-        self.refuse_cancels(&Refusal::QueueChanged, out);
+        self.refuse_owed(&Refusal::QueueChanged, out);
+        if self.admin == Admin::Leaving {
+            self.abandon(out); // there is no end left to bring it to (D71)
+        }
     }
 
     fn track_unreadable(&mut self, view: &View, out: &Out) {

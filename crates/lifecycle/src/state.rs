@@ -41,6 +41,8 @@ pub struct Project {
     /// The PENDING that a person let go although a rule holds it (D65).
     pub(crate) lifted: Option<RawHash>,
     pub(crate) lingering: Option<Box<Lingering>>,
+    /// The file that a task displaced which was given up since is still to be looked at (D64).
+    pub(crate) unsettled: bool,
     pub(crate) block: Option<Box<Block>>,
     pub(crate) busy_job: Option<JobKind>,
     pub(crate) requests: VecDeque<(Req, Command)>,
@@ -376,6 +378,7 @@ impl Project {
             halt: Halt::default(),
             lifted: None,
             lingering: None,
+            unsettled: false,
             block: None,
             busy_job: None,
             requests: VecDeque::new(),

@@ -4,7 +4,7 @@
 
 use queue::{DispatchId, RunState};
 
-use crate::state::{Admin, Delivery as Stage, Lock, Project, Running, Task, Turn};
+use crate::state::{Admin, Delivery as Stage, Lock, Presence, Project, Running, Task, Turn};
 use crate::time::{Awake, Wall};
 use crate::view::Content;
 
@@ -167,10 +167,11 @@ impl Project {
         }
     }
 
-    /// Processes worth watching: the owner's, that of a running task, those standing by.
+    /// Processes worth watching: the owner's, that of a running task, those standing by; none that is known to be gone.
     #[must_use]
     pub fn processes(&self) -> Vec<crate::Process> {
-        let mut all: Vec<_> = self.run().map(|run| run.owner.process).into_iter().collect();
+        let alive = |run: &&Running| !matches!(run.presence, Presence::Away { process_alive: false, .. });
+        let mut all: Vec<_> = self.run().filter(alive).map(|run| run.owner.process).into_iter().collect();
         all.extend(self.sessions.owner.iter().map(|owner| owner.who.process));
         all.extend(self.sessions.standby.iter().map(|session| session.who.process));
         all.extend(self.sessions.kept.map(|(process, _)| process));
