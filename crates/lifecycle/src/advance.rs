@@ -107,6 +107,7 @@ impl Project {
             return; // bound tasks are left to the next daemon
         }
         self.expire_run(out);
+        self.expire_stopped(out);
         if self.reread.is_some_and(|backoff| out.now.awake >= backoff.retry) {
             self.stale = true;
         }
@@ -188,6 +189,9 @@ impl Project {
                 self.answer_owner(out);
                 if let Some(refusal) = self.why_owed() {
                     self.refuse_owed(&refusal, out);
+                    if self.admin == Admin::Leaving && refusal == Refusal::QueueUnreadable {
+                        self.abandon(out); // a project that leaves does not wait for other bytes (D71)
+                    }
                 }
             }
             return job;
@@ -371,7 +375,8 @@ impl Project {
         ];
         // While a job is out its answer comes first.
         let retries = retries.into_iter().filter(|_| self.busy_job.is_none());
-        let others = [self.sessions.kept.map(|(_, until)| until), self.repeat_deadline(now)];
+        let stopped = self.sessions.owner.as_ref().and_then(|owner| owner.stopped_until);
+        let others = [self.sessions.kept.map(|(_, until)| until), stopped, self.repeat_deadline(now)];
         let all = retries.chain(others).flatten().chain(run.into_iter().flatten());
         all.filter(|at| *at > now.awake).min()
     }

@@ -15,7 +15,7 @@ impl Project {
             ClaimResult::Claimed { hash, displaced } => self.started(*claim, hash, displaced, out),
             ClaimResult::WorkLog(words) => self.set_block(Reason::WorkLog, words, out),
             ClaimResult::ContextFile(words) => self.set_block(Reason::ContextFile, words, out),
-            ClaimResult::Stopped => self.process_stopped(claim.owner.process, true),
+            ClaimResult::Stopped => self.seen_stopped(claim.owner.process, out),
             ClaimResult::Failed(Failure::TooLarge { limit, size }) => {
                 let words = format!("RUNNING needs {size} bytes; {limit} are allowed");
                 self.set_block(Reason::QueueFull, words, out);

@@ -91,7 +91,8 @@ impl Project {
             }
             Checked::Changed(view) => {
                 self.see(view, out);
-                let same = !self.halt.replaced && self.view_hash() == self.run().map(|run| run.hash);
+                let hash = self.run().map(|run| run.hash);
+                let same = !self.halt.replaced && hash.is_some() && hash == self.view_hash();
                 if same {
                     self.reports.push_front(Waiting { req, dispatch, body });
                     return;

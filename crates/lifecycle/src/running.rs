@@ -5,7 +5,7 @@ use queue::DispatchId;
 use crate::Conn;
 use crate::effect::{Effect, Fact, Level, Outgoing};
 use crate::event::Answer;
-use crate::settings::{CANCEL_WAIT, MAX_SENDS, RESEND_IDLE, SEND_WINDOW};
+use crate::settings::{CANCEL_WAIT, LOOK_AGAIN, MAX_SENDS, RESEND_IDLE, SEND_WINDOW};
 use crate::state::{Cancelling, Delivery, Out, Presence, Project, Running, Stopping, Task, Turn};
 use crate::time::{Awake, Wall};
 
@@ -99,6 +99,23 @@ impl Project {
         let all = self.sessions.owner.iter_mut().map(|owner| &mut **owner).chain(&mut self.sessions.standby);
         for session in all.filter(|session| session.who.process == process) {
             session.stopped = stopped;
+            session.stopped_until = None;
+        }
+    }
+
+    /// A claim found the owner's process stopped; nobody may ever tell that it goes on.
+    pub(crate) fn seen_stopped(&mut self, process: crate::Process, out: &Out) {
+        self.process_stopped(process, true);
+        if let Some(owner) = self.sessions.owner.as_mut().filter(|owner| owner.who.process == process) {
+            owner.stopped_until = Some(out.now.awake.plus(LOOK_AGAIN));
+        }
+    }
+
+    pub(crate) fn expire_stopped(&mut self, out: &Out) {
+        if let Some(owner) = &mut self.sessions.owner
+            && owner.stopped_until.is_some_and(|until| out.now.awake >= until)
+        {
+            (owner.stopped, owner.stopped_until) = (false, None);
         }
     }
 

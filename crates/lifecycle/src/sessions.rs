@@ -35,6 +35,8 @@ pub(crate) struct Session {
     pub(crate) engaged: bool,
     /// Its process is stopped (D24).
     pub(crate) stopped: bool,
+    /// That was seen in passing, so it is looked at again then.
+    pub(crate) stopped_until: Option<Awake>,
     pub(crate) last_seen: Wall,
     pub(crate) known: Known,
     /// The attach that is still to be answered.
@@ -98,6 +100,7 @@ impl Project {
             idle: attach.idle,
             engaged: false,
             stopped: false,
+            stopped_until: None,
             last_seen: out.now.wall,
             known: attach.known,
             request: Some(attach.req),

@@ -38,6 +38,8 @@ pub(crate) const MAX_SENDS: u8 = 10;
 pub(crate) const SEND_WINDOW: u64 = 600_000;
 /// After a refusal that does not say "busy" a session that still says idle is asked again after this long.
 pub(crate) const RESEND_IDLE: u64 = 30_000;
+/// A process that a claim found stopped is looked at again after this long (D24).
+pub(crate) const LOOK_AGAIN: u64 = 1_000;
 /// The session's time to answer `task.cancel` (D76).
 pub(crate) const CANCEL_WAIT: u64 = 10_000;
 /// How long the session must have been idle after the last background run before it is reminded (D25).

@@ -51,10 +51,10 @@ impl World {
                 if self.ended.contains(&dispatch) {
                     self.fail("a message left for a task that has ended");
                 }
-                if !self.open_sends.insert(dispatch) {
+                let wire = self.wire(conn).cloned().unwrap_or_default();
+                if self.open_sends.insert(dispatch, wire.session).is_some() {
                     self.fail("a message was sent again without proof of non-delivery");
                 }
-                let wire = self.wire(conn).cloned().unwrap_or_default();
                 if !wire.told_owner || !wire.told_idle {
                     self.fail("a message left for a session that is not an idle owner");
                 }
@@ -94,13 +94,11 @@ impl World {
             Event::Attach(attach) => {
                 self.given(attach.req.0);
                 self.idle(attach.conn, attach.idle);
-                let running = self.daemon.as_ref().and_then(lifecycle::Project::running);
-                if let Some(dispatch) = running
-                    && !matches!(attach.known, Known::NoRecords)
-                    && attach.known != (Known::Some { dispatch, delivered: true })
-                {
-                    self.open_sends.remove(&dispatch);
-                }
+                let session = self.wire(attach.conn).map(|wire| wire.session);
+                self.open_sends.retain(|dispatch, sent_to| {
+                    let known = Known::Some { dispatch: *dispatch, delivered: true };
+                    Some(*sent_to) != session || attach.known == Known::NoRecords || attach.known == known
+                });
             }
             Event::Activity { conn, idle } => self.idle(*conn, *idle),
             Event::TurnSettled { conn, .. } => self.idle(*conn, true),

@@ -51,7 +51,12 @@ pub(crate) struct LockFile {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Row {
-    Started { dispatch: DispatchId, planner: u64, edit: u64, wall: Wall },
+    Started {
+        dispatch: DispatchId,
+        planner: u64,
+        edit: u64,
+        wall: Wall,
+    },
     Sent(DispatchId),
     Accepted(DispatchId),
     Run(DispatchId, Run),
@@ -143,11 +148,9 @@ impl Disk {
             Status::Running => {
                 Content::Running { task, by: doc.by, facts: doc.by.and_then(|id| self.facts(id)).map(Box::new) }
             }
-            Status::Idle | Status::Complete | Status::Error => Content::Settled {
-                by: doc.by,
-                complete: doc.status == Status::Complete,
-                task_id: Some(task.task_id),
-            },
+            Status::Idle | Status::Complete | Status::Error => {
+                Content::Settled { by: doc.by, complete: doc.status == Status::Complete, task_id: Some(task.task_id) }
+            }
         }
     }
 
@@ -185,9 +188,9 @@ impl Disk {
         let ours = swap.by.is_some() && matches!(swap.status, Status::Running | Status::Complete | Status::Error);
         let print = swap.meta().fingerprint;
         let queued = self.doc().is_some_and(|doc| doc.meta().fingerprint == print);
-        let dispatched = self.journal.iter().any(|row| {
-            matches!(row, Row::Started { planner, edit, .. } if *planner == swap.planner && *edit == swap.edit)
-        });
+        let dispatched = self.journal.iter().any(
+            |row| matches!(row, Row::Started { planner, edit, .. } if *planner == swap.planner && *edit == swap.edit),
+        );
         ours || queued || dispatched
     }
 

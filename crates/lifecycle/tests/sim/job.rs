@@ -8,6 +8,7 @@ use lifecycle::{
 use queue::DispatchId;
 
 use super::disk::{Bytes, Doc, Entry, LockFile, Row, Status, hash_of};
+use super::mutant::Mutant;
 use super::world::{Fate, World};
 
 /// What fails next.
@@ -101,9 +102,11 @@ impl World {
         if !self.disk.here {
             return Some(Failure::Missing);
         }
-        let ours = self.disk.lock.as_ref().is_some_and(|lock| {
-            lock.instance == self.instance && Some(lock.inode) == self.lock_inode
-        });
+        let ours = self
+            .disk
+            .lock
+            .as_ref()
+            .is_some_and(|lock| lock.instance == self.instance && Some(lock.inode) == self.lock_inode);
         (!ours).then_some(Failure::LockLost)
     }
 
@@ -252,6 +255,9 @@ impl World {
         if work.stage == 0 && self.faults.log {
             return Some(Done::Claimed(ClaimResult::WorkLog("the heading is gone".into())));
         }
+        if self.mutant == Mutant::NoClaim {
+            return Some(Done::Claimed(ClaimResult::Claimed { hash, displaced: false }));
+        }
         let result = self.over(work, Some(hash), |doc| doc.running(dispatch))?;
         Some(Done::Claimed(match result {
             Ok(hash) => {
@@ -266,7 +272,9 @@ impl World {
 
     fn settle(&mut self) -> SettleResult {
         match self.disk.displaced.take() {
-            Some(entry) if self.is_open(&entry) => SettleResult::Lost(self.keep(entry)),
+            Some(entry) if self.is_open(&entry) && self.mutant != Mutant::NoSettle => {
+                SettleResult::Lost(self.keep(entry))
+            }
             _ => SettleResult::Clean,
         }
     }
@@ -283,6 +291,7 @@ impl World {
             return Checked::Changed(self.disk.view());
         }
         match self.bodies.get(&body).map(|body| body.kind % 8) {
+            _ if self.mutant == Mutant::AnyReport => Checked::Accepted { complete: true },
             Some(0 | 4 | 5) => Checked::Accepted { complete: true },
             Some(1 | 6) => Checked::Accepted { complete: false },
             Some(2) => Checked::Accepted { complete: true },
@@ -299,6 +308,9 @@ impl World {
         if work.stage == 0 {
             self.last_line = end.dispatch;
             self.disk.journal.extend(end.dispatch.map(Row::Line));
+        }
+        if self.mutant == Mutant::NoEnd {
+            return Some(Done::EndWritten(Ok(end.hash)));
         }
         let complete = matches!(end.outcome, Outcome::Report { complete: true, demoted: None, .. });
         let result = self.over(work, Some(end.hash), |doc| doc.ended(complete))?;

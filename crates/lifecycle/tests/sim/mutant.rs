@@ -18,10 +18,16 @@ pub(crate) enum Mutant {
     AllOwners,
     /// The binding is not written.
     NoBinding,
+    /// RUNNING is reported durable, and is not.
+    NoClaim,
     /// Ends are not written.
     NoEnd,
-    /// The reports' verdict does not matter.
+    /// The displaced file is removed without a look.
+    NoSettle,
+    /// Every report passes.
     AnyReport,
+    /// Nobody keeps the time.
+    NoTick,
 }
 
 impl Mutant {
@@ -32,8 +38,11 @@ impl Mutant {
         Self::DropDrop,
         Self::AllOwners,
         Self::NoBinding,
+        Self::NoClaim,
         Self::NoEnd,
+        Self::NoSettle,
         Self::AnyReport,
+        Self::NoTick,
     ];
 
     pub(crate) fn change(self, effects: Vec<Effect>) -> Vec<Effect> {

@@ -46,7 +46,7 @@ impl World {
             Verb::Drain => self.drain(b),
             Verb::Wait => {
                 let all = [100, 1_000, 5_000, 11_000, 16_000, 31_000, 125_000, 660_000];
-                self.pass(all[usize::from(a) % all.len()], b % 2 == 0);
+                self.pass(all[usize::from(a) % all.len()], b.is_multiple_of(2));
             }
             Verb::Sleep => self.sleep(61_000 * u64::from(a + 1)),
             Verb::WallStep => self.wall += (i64::from(a) - 4) * 400_000,
@@ -64,7 +64,7 @@ impl World {
             Verb::Crash | Verb::CrashBoth | Verb::Reboot | Verb::Shutdown => self.go_down(verb, a, b),
             Verb::FailWrites => self.faults.writes = a,
             Verb::FailReads => self.faults.reads = a,
-            Verb::FailLog => self.faults.log = a % 2 == 0,
+            Verb::FailLog => self.faults.log = a.is_multiple_of(2),
             Verb::LoseLock => self.disk.lock = None,
             Verb::Foreign => self.foreign(),
             Verb::Folder => self.disk.here = !self.disk.here,
@@ -119,7 +119,7 @@ impl World {
     fn lose(&mut self, verb: Verb, at: usize, b: u8) {
         match verb {
             Verb::Break => self.break_wire(at, b % 2 == 1),
-            Verb::Kill => self.kill(at, b % 2 == 0),
+            Verb::Kill => self.kill(at, b.is_multiple_of(2)),
             Verb::Leave => {
                 let reasons = [LeaveReason::Reload, LeaveReason::Other, LeaveReason::Quit];
                 self.leave(at, reasons[usize::from(b) % 3]);
@@ -148,7 +148,7 @@ impl World {
             Verb::Shutdown => self.shut_down(),
             Verb::CrashBoth => {
                 self.crash();
-                self.kill(usize::from(a) % self.sessions.len(), b % 2 == 0);
+                self.kill(usize::from(a) % self.sessions.len(), b.is_multiple_of(2));
             }
             Verb::Reboot => {
                 self.crash();
@@ -202,12 +202,12 @@ impl World {
             Verb::Submit => {
                 let body = Body(self.fresh());
                 self.bodies.insert(body, Held { kind: b, given: true, dropped: false });
-                Command::Submit { body, retry: b % 2 == 0 }
+                Command::Submit { body, retry: b.is_multiple_of(2) }
             }
             Verb::Disable if b % 4 < 2 => Command::Disable { now: b % 2 == 1 },
             Verb::Disable => Command::Remove { now: b % 2 == 1 },
-            Verb::Take => Command::Take { session_id: (b % 2 == 0).then(|| format!("s{at}")) },
-            Verb::Unlock => Command::Unlock { confirm: b % 2 == 0 },
+            Verb::Take => Command::Take { session_id: (b.is_multiple_of(2)).then(|| format!("s{at}")) },
+            Verb::Unlock => Command::Unlock { confirm: b.is_multiple_of(2) },
             _ => Command::Enable,
         };
         let req = self.ask(None);

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lifecycle::{
-    Answer, Attach, Body, Conn, Event, Known, LeaveReason, Outgoing, Process, Refusal, Reply, Req, Wall,
-};
+use lifecycle::{Answer, Attach, Body, Conn, Event, Known, LeaveReason, Outgoing, Process, Refusal, Reply, Req, Wall};
 use queue::{DispatchId, Run, RunState};
 
 use super::world::{Asked, Down, Held, Proc, Up, Wire, World};
@@ -108,7 +106,10 @@ impl World {
                 self.sessions[other].busy = false;
                 if children_too {
                     let prefix = format!("r{other}-");
-                    self.runs.iter_mut().filter(|(id, _)| id.starts_with(&prefix)).for_each(|(_, alive)| *alive = false);
+                    self.runs
+                        .iter_mut()
+                        .filter(|(id, _)| id.starts_with(&prefix))
+                        .for_each(|(_, alive)| *alive = false);
                 }
             }
         }

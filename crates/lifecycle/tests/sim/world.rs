@@ -111,7 +111,7 @@ pub(crate) struct World {
     pub(crate) ended: BTreeSet<DispatchId>,
     pub(crate) injected: BTreeMap<DispatchId, u32>,
     /// Sent, and no proof of non-delivery since.
-    pub(crate) open_sends: BTreeSet<DispatchId>,
+    pub(crate) open_sends: BTreeMap<DispatchId, usize>,
     pub(crate) crash_after: Option<u8>,
     pub(crate) mutant: Mutant,
     pub(crate) violation: Option<String>,
@@ -150,7 +150,7 @@ impl World {
             durable: BTreeSet::new(),
             ended: BTreeSet::new(),
             injected: BTreeMap::new(),
-            open_sends: BTreeSet::new(),
+            open_sends: BTreeMap::new(),
             crash_after: None,
             mutant,
             violation: None,
@@ -325,7 +325,11 @@ impl World {
                 self.wall += i64::try_from(hop).unwrap_or(0);
                 self.awake = self.clock.read(self.mono).0;
             }
-            self.step(Event::Tick);
+            if self.mutant != Mutant::NoTick {
+                self.step(Event::Tick);
+            } else if self.awake < until {
+                return;
+            }
             if busy {
                 self.drain(0);
             }
