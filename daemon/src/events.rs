@@ -1,0 +1,73 @@
+//! The event stream (wire protocol, `events.subscribe`): numbered, per subscriber bounded, never in anybody's way.
+//!
+//! A subscriber that reads slowly loses events and is told which (`gap`); the project they came from never waits.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use wire::event::{Event, EventKind};
+
+use crate::clock;
+use crate::peer::Peer;
+
+/// Bytes that may wait for a subscriber before it loses events.
+const ROOM: usize = 256 * 1024;
+
+/// The stream of one daemon instance.
+#[derive(Debug, Default)]
+pub struct Events {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    seq: u64,
+    subscribers: Vec<Subscriber>,
+}
+
+#[derive(Debug)]
+struct Subscriber {
+    peer: Weak<Peer>,
+    project: Option<String>,
+    /// The first event that was lost since the last that was sent.
+    lost: Option<u64>,
+}
+
+impl Events {
+    /// Sends every event from now on to `peer`, or those of one project (its path). Answers the last number so far.
+    pub fn subscribe(&self, peer: &Arc<Peer>, project: Option<String>) -> u64 {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.subscribers.push(Subscriber { peer: Arc::downgrade(peer), project, lost: None });
+        inner.seq
+    }
+
+    /// Numbers an event and queues it for everybody who asked.
+    pub fn publish(&self, project: Option<&str>, what: EventKind) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.seq += 1;
+        if inner.subscribers.is_empty() {
+            return;
+        }
+        let event = Event { seq: inner.seq, at: clock::Wall::now().to_string(), project: project.map(str::to_owned), what };
+        inner.subscribers.retain_mut(|subscriber| subscriber.offer(&event));
+    }
+}
+
+impl Subscriber {
+    /// `false` when the connection is gone.
+    fn offer(&mut self, event: &Event) -> bool {
+        let Some(peer) = self.peer.upgrade() else { return false };
+        if self.project.is_some() && event.project.is_some() && self.project != event.project {
+            return true;
+        }
+        if peer.backlog() > ROOM {
+            self.lost.get_or_insert(event.seq);
+            return true;
+        }
+        if let Some(from) = self.lost.take() {
+            let what = EventKind::Gap { from, to: event.seq - 1 };
+            peer.notify(&Event { seq: event.seq, at: event.at.clone(), project: None, what });
+        }
+        peer.notify(event);
+        true
+    }
+}

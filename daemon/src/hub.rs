@@ -1,0 +1,188 @@
+//! What all parts of one running daemon share: clock, journal, events, pool, configuration, the projects' mailboxes.
+//!
+//! Nothing here decides anything about a project; that is the crate `lifecycle`, called by the project's actor. Locks in
+//! here are held for a few instructions and never across an await.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use lifecycle::{Awake, AwakeClock, Conn, Moment};
+use tokio::sync::watch;
+
+use crate::actor::mail::ProjectRef;
+use crate::clock;
+use crate::config::Config;
+use crate::env::Env;
+use crate::events::Events;
+use crate::folder_id::FolderId;
+use crate::journal::Journal;
+use crate::places::Places;
+use crate::pool::Pool;
+
+/// The shared parts of one daemon.
+pub struct Hub {
+    /// 32 hexadecimal digits, random for each start (D14).
+    pub instance: String,
+    /// RFC 3339.
+    pub started_at: String,
+    /// The environment it was started in.
+    pub env: Env,
+    /// Where its files are.
+    pub places: Places,
+    /// The journal of all projects.
+    pub journal: Journal,
+    /// The event stream.
+    pub events: Events,
+    /// File work.
+    pub pool: Pool,
+    /// Who we are for lock files (D14).
+    pub host: Arc<store::Host>,
+    /// The configuration in force.
+    config: RwLock<Arc<Config>>,
+    awake: Mutex<AwakeClock>,
+    next_conn: AtomicU64,
+    projects: Mutex<HashMap<FolderId, ProjectRef>>,
+    /// Counts the gaps in awake time (D21); actors watch it.
+    gaps: watch::Sender<u64>,
+}
+
+impl std::fmt::Debug for Hub {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hub").field("instance", &self.instance).finish_non_exhaustive()
+    }
+}
+
+/// What a hub is made of.
+pub struct Parts {
+    /// See [`Hub::env`].
+    pub env: Env,
+    /// See [`Hub::places`].
+    pub places: Places,
+    /// See [`Hub::journal`].
+    pub journal: Journal,
+    /// See [`Hub::host`].
+    pub host: store::Host,
+    /// The configuration.
+    pub config: Config,
+}
+
+impl Hub {
+    /// A hub with no projects.
+    #[must_use]
+    pub fn new(parts: Parts) -> Arc<Self> {
+        Arc::new(Self {
+            instance: parts.host.instance().to_owned(),
+            started_at: clock::Wall::now().to_string(),
+            env: parts.env,
+            places: parts.places,
+            journal: parts.journal,
+            events: Events::default(),
+            pool: Pool::default(),
+            host: Arc::new(parts.host),
+            config: RwLock::new(Arc::new(parts.config)),
+            awake: Mutex::new(AwakeClock::start(clock::monotonic_ms())),
+            next_conn: AtomicU64::new(1),
+            projects: Mutex::default(),
+            gaps: watch::Sender::new(0),
+        })
+    }
+
+    /// The configuration in force.
+    #[must_use]
+    pub fn config(&self) -> Arc<Config> {
+        self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts another configuration in force; actors are told apart from this.
+    pub fn set_config(&self, config: Arc<Config>) {
+        *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+    }
+
+    /// Now, for the state machine. Whoever reads first after a gap tells everybody (D21).
+    #[must_use]
+    pub fn now(&self) -> Moment {
+        let (awake, gap) = lock(&self.awake).read(clock::monotonic_ms());
+        if gap.is_some() {
+            self.gaps.send_modify(|count| *count += 1);
+        }
+        let mut entropy = [0; 16];
+        getrandom(&mut entropy);
+        Moment { awake, wall: lifecycle::Wall(clock::Wall::now().unix_ms()), entropy: u128::from_le_bytes(entropy) }
+    }
+
+    /// Awake time now.
+    #[must_use]
+    pub fn awake(&self) -> Awake {
+        self.now().awake
+    }
+
+    /// Changes whenever a gap in awake time ended.
+    #[must_use]
+    pub fn gaps(&self) -> watch::Receiver<u64> {
+        self.gaps.subscribe()
+    }
+
+    /// A number for a new connection.
+    pub fn new_conn(&self) -> Conn {
+        Conn(self.next_conn.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The project whose root is this folder (D72).
+    #[must_use]
+    pub fn project_by_folder(&self, id: FolderId) -> Option<ProjectRef> {
+        lock(&self.projects).get(&id).cloned()
+    }
+
+    /// All projects, by path.
+    #[must_use]
+    pub fn projects(&self) -> Vec<ProjectRef> {
+        let mut all: Vec<_> = lock(&self.projects).values().cloned().collect();
+        all.sort_by(|a, b| a.path.cmp(&b.path));
+        all
+    }
+
+    /// The project that a client means: an absolute path (any spelling of the same folder), or a name that fits one.
+    #[must_use]
+    pub fn find_project(&self, wanted: &str) -> Option<ProjectRef> {
+        if wanted.starts_with('/') {
+            if let Ok(id) = FolderId::of(Path::new(wanted))
+                && let Some(found) = self.project_by_folder(id)
+            {
+                return Some(found);
+            }
+            return self.projects().into_iter().find(|project| &*project.path == Path::new(wanted));
+        }
+        let all = self.projects();
+        let mut fits = all.into_iter().filter(|project| &*project.name == wanted);
+        let first = fits.next()?;
+        fits.next().is_none().then_some(first)
+    }
+
+    /// Adds a project's mailbox under its folder.
+    pub fn insert_project(&self, id: FolderId, project: ProjectRef) {
+        lock(&self.projects).insert(id, project);
+    }
+
+    /// Forgets a project's mailbox.
+    pub fn remove_project(&self, path: &Path) {
+        lock(&self.projects).retain(|_, project| &*project.path != path);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Fills `bytes` with random bits of the kernel; all zero bits are never used, since a failure is retried.
+fn getrandom(bytes: &mut [u8]) {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty()) {
+            Ok(count) => filled += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => std::thread::yield_now(),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The outgoing side of one connection: a queue of lines that never blocks the sender (wire protocol, first section).
+//!
+//! A client that does not read is dropped at [`wire::limits`]' backlog or when one write takes too long; nobody else
+//! waits for it. Lines of one peer leave in the order in which they were queued.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lifecycle::Conn;
+use queue::DispatchId;
+use serde::Serialize;
+use tokio::sync::{Notify as Signal, mpsc};
+use wire::error::ErrorObject;
+use wire::rpc::{self, Id};
+use wire::{Call, Notify};
+
+/// One line on its way out.
+#[derive(Debug)]
+pub struct Outbound {
+    /// The bytes, with the line end.
+    pub line: Vec<u8>,
+    /// The dispatch that the line carries; if it is not written whole, the dispatch was not delivered (D69).
+    pub dispatch: Option<DispatchId>,
+}
+
+/// A request of ours that the client still has to answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionCall {
+    /// What was asked.
+    pub kind: CallKind,
+    /// About which dispatch.
+    pub dispatch: DispatchId,
+}
+
+/// The requests that the daemon sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallKind {
+    /// `task.dispatch`
+    Dispatch,
+    /// `task.remind`
+    Remind,
+    /// `task.cancel`
+    Cancel,
+}
+
+/// The outgoing side of one connection. The reading side belongs to the server.
+#[derive(Debug)]
+pub struct Peer {
+    conn: Conn,
+    queue: mpsc::UnboundedSender<Outbound>,
+    backlog: AtomicUsize,
+    closing: Signal,
+    next_id: AtomicU64,
+    calls: Mutex<HashMap<u64, SessionCall>>,
+}
+
+impl Peer {
+    /// A peer and the queue that its writer empties; the writer calls [`Peer::written`] for each line.
+    #[must_use]
+    pub fn new(conn: Conn) -> (Arc<Self>, mpsc::UnboundedReceiver<Outbound>) {
+        let (queue, lines) = mpsc::unbounded_channel();
+        let peer = Self {
+            conn,
+            queue,
+            backlog: AtomicUsize::new(0),
+            closing: Signal::new(),
+            next_id: AtomicU64::new(1),
+            calls: Mutex::default(),
+        };
+        (Arc::new(peer), lines)
+    }
+
+    /// Which connection it is.
+    #[must_use]
+    pub const fn conn(&self) -> Conn {
+        self.conn
+    }
+
+    /// Queues a notification.
+    pub fn notify<N: Notify>(&self, params: &N) {
+        self.queue_line(rpc::notification_line(params, wire::limits::DAEMON_LINE).ok(), None);
+    }
+
+    /// Queues a request to a session; its answer is found again with [`Peer::answered`].
+    pub fn call<C: Call>(&self, call: SessionCall, params: &C) {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(id, call);
+        let dispatch = (call.kind == CallKind::Dispatch).then_some(call.dispatch);
+        self.queue_line(rpc::request_line(&Id::from(id), params, wire::limits::DAEMON_LINE).ok(), dispatch);
+    }
+
+    /// The request that an incoming response answers; each is answered once.
+    pub fn answered(&self, id: &Id) -> Option<SessionCall> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id.as_u64()?)
+    }
+
+    /// Queues a result.
+    pub fn result<T: Serialize>(&self, id: &Id, result: &T) {
+        match rpc::result_line(id, result, wire::limits::DAEMON_LINE) {
+            Ok(line) => self.queue_line(Some(line), None),
+            Err(error) => self.error(Some(id), &ErrorObject::internal(&error.to_string())),
+        }
+    }
+
+    /// Queues an error.
+    pub fn error(&self, id: Option<&Id>, error: &ErrorObject) {
+        self.queue_line(rpc::error_line(id, error, wire::limits::DAEMON_LINE).ok(), None);
+    }
+
+    fn queue_line(&self, line: Option<Vec<u8>>, dispatch: Option<DispatchId>) {
+        let Some(line) = line else {
+            tracing::error!(conn = self.conn.0, "a message was too long for a line; the connection is closed");
+            self.close();
+            return;
+        };
+        let backlog = self.backlog.fetch_add(line.len(), Ordering::Relaxed) + line.len();
+        // A single line may be longer than the backlog that is left; what counts is that it is being read.
+        if backlog > wire::limits::BACKLOG + wire::limits::DAEMON_LINE {
+            self.close();
+        }
+        self.queue.send(Outbound { line, dispatch }).ok();
+    }
+
+    /// The writer has handed `bytes` to the socket.
+    pub fn written(&self, bytes: usize) {
+        self.backlog.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes queued and not yet written.
+    #[must_use]
+    pub fn backlog(&self) -> usize {
+        self.backlog.load(Ordering::Relaxed)
+    }
+
+    /// Asks the server to close the connection.
+    pub fn close(&self) {
+        self.closing.notify_one();
+    }
+
+    /// Comes when somebody asked for the end of the connection.
+    pub async fn closed(&self) {
+        self.closing.notified().await;
+    }
+}
+
+/// The place for the one answer to a client's request.
+#[derive(Debug)]
+pub struct Responder {
+    peer: Arc<Peer>,
+    id: Id,
+}
+
+impl Responder {
+    /// For the request `id` of `peer`.
+    #[must_use]
+    pub const fn new(peer: Arc<Peer>, id: Id) -> Self {
+        Self { peer, id }
+    }
+
+    /// Whose request it is.
+    #[must_use]
+    pub const fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
+    /// Answers well.
+    pub fn result<T: Serialize>(self, result: &T) {
+        self.peer.result(&self.id, result);
+    }
+
+    /// Refuses.
+    pub fn error(self, error: impl Into<ErrorObject>) {
+        self.peer.error(Some(&self.id), &error.into());
+    }
+}

@@ -1,0 +1,113 @@
+//! The blocking pool: all file work of all projects, away from the loop, a few jobs at a time (D73).
+//!
+//! A job that hangs longer than [`STUCK_AFTER`] gives its place up, so that it stalls its own project only. When
+//! [`MOST_STUCK`] jobs hang, new work of projects that hung before is refused; others go on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+/// Jobs that run side by side when none hangs.
+const WORKERS: usize = 4;
+/// A job that runs longer is called stuck.
+pub const STUCK_AFTER: Duration = Duration::from_secs(5);
+/// So many jobs may hang before projects that hang are refused new work.
+pub const MOST_STUCK: usize = 60;
+
+/// A handle on the pool; clones share it.
+#[derive(Debug, Clone)]
+pub struct Pool {
+    places: Arc<Semaphore>,
+    stuck: Arc<AtomicUsize>,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self { places: Arc::new(Semaphore::new(WORKERS)), stuck: Arc::new(AtomicUsize::new(0)) }
+    }
+}
+
+/// Why a job did not give a result.
+#[derive(Debug, thiserror::Error)]
+pub enum PoolError {
+    /// It panicked; the panic is in the log.
+    #[error("the job panicked")]
+    Panicked,
+    /// Too many jobs hang, and this project's hung before.
+    #[error("too many file systems do not answer")]
+    Refused,
+}
+
+impl Pool {
+    /// Runs `job` on a blocking thread. `hung_before`: whether this project's last job was stuck.
+    ///
+    /// # Errors
+    /// The job panicked, or was refused because too many hang.
+    pub async fn run<T, F>(&self, hung_before: bool, job: F) -> Result<T, PoolError>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        if hung_before && self.stuck() >= MOST_STUCK {
+            return Err(PoolError::Refused);
+        }
+        // The semaphore is never closed, so an error cannot happen; without a place the job still runs.
+        let place = self.places.clone().acquire_owned().await.ok();
+        let mut running = tokio::task::spawn_blocking(job);
+        let result = match tokio::time::timeout(STUCK_AFTER, &mut running).await {
+            Ok(result) => result,
+            Err(_) => {
+                self.stuck.fetch_add(1, Ordering::Relaxed);
+                drop(place);
+                let result = running.await;
+                self.stuck.fetch_sub(1, Ordering::Relaxed);
+                result
+            }
+        };
+        result.map_err(|_| PoolError::Panicked)
+    }
+
+    /// How many jobs hang now.
+    #[must_use]
+    pub fn stuck(&self) -> usize {
+        self.stuck.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn jobs_that_hang_give_their_places_up() {
+        let pool = Pool::default();
+        let (release, gate) = std::sync::mpsc::channel::<()>();
+        let gate = Arc::new(std::sync::Mutex::new(gate));
+        let hung: Vec<_> = (0..WORKERS)
+            .map(|_| {
+                let (pool, gate) = (pool.clone(), gate.clone());
+                tokio::spawn(async move { pool.run(false, move || gate.lock().unwrap().recv().ok()).await })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+        let quick = tokio::spawn({
+            let pool = pool.clone();
+            async move { pool.run(false, || 7).await }
+        });
+        assert_eq!(quick.await.unwrap().unwrap(), 7);
+        assert!(pool.stuck() > 0);
+        drop(release);
+        for job in hung {
+            job.await.unwrap().unwrap();
+        }
+        assert_eq!(pool.stuck(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_error() {
+        let result = Pool::default().run(false, || panic!("boom")).await;
+        assert!(matches!(result.map(|(): ()| ()), Err(PoolError::Panicked)));
+    }
+}
