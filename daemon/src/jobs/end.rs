@@ -1,0 +1,165 @@
+//! Writing the end of a task, with its line in journal and work log (D63, D67).
+
+use std::time::Duration;
+
+use lifecycle::{EndWrite, Outcome, WriteResult};
+use queue::{DispatchId, Document, Field, LogEntry};
+use store::{ProjectDir, RawHash};
+use wire::journal::{Ended, Entry, Row};
+use wire::session::EndStatus;
+
+use super::claim::too_large;
+use super::{Context, Files, failure};
+use crate::actor::bodies;
+use crate::convert;
+
+/// The journal gets this long to take the line before COMPLETE is written all the same: it never holds a project up.
+const JOURNAL_WAIT: Duration = Duration::from_secs(2);
+
+/// The new document and what the journal says of it.
+struct End {
+    text: String,
+    row: Ended,
+}
+
+impl Files {
+    pub(super) fn open_log(&mut self, context: &Context) -> Result<(), String> {
+        let settings = &context.settings.work_log;
+        let dir = self.dir.as_deref().ok_or("the folder is gone")?;
+        match dir.open_work_log(&settings.path, &settings.heading) {
+            Ok(log) => {
+                self.log = Some(log);
+                Ok(())
+            }
+            Err(error) => Err(failure::chain(&error)),
+        }
+    }
+
+    pub(super) fn write_end(&mut self, write: &EndWrite, context: &Context) -> WriteResult {
+        let dir = self.ours()?;
+        let hash = RawHash::from(write.hash);
+        let document = self.document(&dir, hash)?;
+        let end = make(&document, write, context)?;
+        self.line.clone_from(&end.row.log_line);
+        let complete = end.row.status == EndStatus::Complete;
+        self.journal_end(end.row, context);
+        let written = self.write_checked(&dir, &document, hash, &end.text, context)?;
+        self.queue.status =
+            Some(if complete { wire::status::TaskStatus::Complete } else { wire::status::TaskStatus::Error });
+        Ok(written)
+    }
+
+    fn write_checked(
+        &mut self,
+        dir: &ProjectDir,
+        _document: &Document,
+        hash: RawHash,
+        text: &str,
+        context: &Context,
+    ) -> WriteResult {
+        self.replace(dir, hash, text, context)
+    }
+
+    /// The row that `show`, `wait`, `retry` and a recovery need, before the file says so (D65, D67).
+    fn journal_end(&self, row: Ended, context: &Context) {
+        let row = Row {
+            at: queue::format_time(context.now),
+            project: Some(self.path.to_string_lossy().into_owned()),
+            entry: Entry::Ended(row),
+        };
+        let Ok(line) = row.to_line() else { return };
+        if let Err(error) = context.hub.journal.append_and_confirm(line, JOURNAL_WAIT) {
+            tracing::warn!(project = %self.path.display(), %error, "the journal did not take the end of a task in time");
+        }
+    }
+
+    pub(super) fn append_log(&mut self) -> Result<(), String> {
+        let (log, line) = (self.log.take(), self.line.take());
+        match (log, line) {
+            (Some(mut log), Some(line)) => log.append(&line).map_err(|error| failure::chain(&error)),
+            _ => Err("the work log was not open".to_owned()),
+        }
+    }
+
+    /// Appends the journal's lines that the log lacks (D67).
+    pub(super) fn replay_log(
+        &mut self,
+        running: Option<DispatchId>,
+        context: &Context,
+    ) -> Result<(), (Vec<DispatchId>, String)> {
+        let lines = crate::history::log_lines(&context.hub.journal, &self.path);
+        let lines: Vec<_> = lines.into_iter().filter(|(id, _)| Some(*id) != running).collect();
+        let ids = |lines: &[(DispatchId, String)]| lines.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+        let settings = &context.settings.work_log;
+        let Some(dir) = self.dir.as_deref() else { return Ok(()) };
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let missing = dir
+            .open_work_log(&settings.path, &settings.heading)
+            .and_then(|mut log| {
+                let missing = log.missing_lines(&lines)?;
+                missing.iter().try_for_each(|(_, line)| log.append(line))
+            });
+        missing.map_err(|error| (ids(&lines), failure::chain(&error)))
+    }
+}
+
+fn make(document: &Document, write: &EndWrite, context: &Context) -> Result<End, lifecycle::Failure> {
+    let at = convert::timestamp(write.completed);
+    match &write.outcome {
+        Outcome::Ours(reason) => {
+            let text = queue::finish_by_us(document, reason, at).map_err(|full| too_large(full.size))?;
+            let line = queue::log_line(&LogEntry { dispatch_id: write.dispatch, ..LogEntry::of_error(document, reason, at) });
+            Ok(End { row: row(document, &text, write, EndStatus::Error, Some(reason), None, line), text })
+        }
+        Outcome::Report { complete, demoted, .. } => {
+            let body = context.body.as_ref().ok_or(lifecycle::Failure::Changed)?;
+            let mut accepted = {
+                let data = bodies::open(body);
+                data.accepted.clone().ok_or(lifecycle::Failure::Changed)?
+            };
+            if let Some(reason) = demoted {
+                accepted.demote(reason);
+            }
+            let finished = queue::finish_from_report(document, &accepted, at).map_err(|full| too_large(full.size))?;
+            let line = queue::log_line(&LogEntry { dispatch_id: write.dispatch, ..LogEntry::of_report(document, &accepted, at) });
+            let status = if *complete && demoted.is_none() { EndStatus::Complete } else { EndStatus::Error };
+            let verdict = accepted.verdict().and_then(|text| text.lines().next()).map(str::to_owned);
+            let error = accepted.error.clone();
+            let row = row(document, &finished.text, write, status, error.as_deref(), verdict, line);
+            Ok(End { row, text: finished.text })
+        }
+    }
+}
+
+/// The journal's row, with the evidence exactly as it stands in the new document.
+fn row(
+    before: &Document,
+    text: &str,
+    write: &EndWrite,
+    status: EndStatus,
+    error: Option<&str>,
+    verdict: Option<String>,
+    line: String,
+) -> Ended {
+    let after = Document::parse(text.as_bytes()).ok();
+    let string = |field| before.string(field).map(std::borrow::Cow::into_owned);
+    let result = after.as_ref().and_then(|document| document.string(Field::Result)).map(std::borrow::Cow::into_owned);
+    let report = after.as_ref().and_then(|document| document.raw(Field::Report)).filter(|raw| *raw != "null");
+    Ended {
+        task_id: string(Field::TaskId).unwrap_or_default(),
+        dispatch_id: write.dispatch.map(|id| id.to_string()),
+        status,
+        error: error.map(str::to_owned),
+        started_at: string(Field::StartedAt),
+        completed_at: Some(convert::time(write.completed)),
+        fingerprint: Some(before.fingerprint().to_string()),
+        created_at: string(Field::CreatedAt),
+        planner: wire::Raw::parse(before.planner_json()).ok(),
+        result,
+        report: report.and_then(|raw| wire::Raw::parse(raw).ok()),
+        verdict,
+        log_line: write.dispatch.map(|_| line),
+    }
+}

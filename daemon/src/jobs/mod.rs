@@ -1,0 +1,121 @@
+//! The file work of one project: each `lifecycle::Job` carried out on `store`, `queue` and `profiles`, on a blocking
+//! thread. What a result means is decided by the state machine; nothing here does.
+
+mod acquire;
+mod claim;
+mod end;
+mod failure;
+mod read;
+mod render;
+mod report;
+mod submit;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use lifecycle::{Body, Done, Job};
+use queue::DispatchId;
+use store::{ProjectDir, RawHash};
+
+use crate::actor::bodies::BodyRef;
+use crate::config::Settings;
+use crate::git::TrackedCache;
+use crate::history::Dispatches;
+use crate::hub::Hub;
+use crate::watch::Watched;
+
+pub use render::Prepared;
+
+/// What one project keeps open between jobs. It travels into each job and comes back with its result.
+pub struct Files {
+    /// The root as it was registered.
+    pub path: Arc<Path>,
+    /// Root and `.pi`, opened once (D18).
+    pub dir: Option<Arc<ProjectDir>>,
+    /// Our ownership of the queue.
+    pub lock: Option<store::Lock>,
+    /// What the last durable replace of a claim displaced (D64).
+    pub swap: Option<store::SwapFile>,
+    /// The work log, open between its check and the append (D67).
+    pub log: Option<store::WorkLog>,
+    /// The line that belongs to the end being written.
+    pub line: Option<String>,
+    /// The message of the last claim.
+    pub prepared: Option<Box<Prepared>>,
+    /// What git's index said (D65).
+    pub tracked: TrackedCache,
+    /// When tasks of this project were dispatched (D65); filled from the journal once.
+    pub dispatches: Option<Box<Dispatches>>,
+    /// What `daemon.status` shows of the file.
+    pub queue: wire::status::QueueStatus,
+    /// Things that still work but with less protection, for `daemon.status`.
+    pub warnings: Vec<String>,
+    /// The watcher's cell: what was read last.
+    pub watched: Arc<Watched>,
+}
+
+/// What a job is given beside the files.
+pub struct Context {
+    /// Shared parts of the daemon.
+    pub hub: Arc<Hub>,
+    /// The settings that count: those of the moment of dispatch while a task runs (D71).
+    pub settings: Arc<Settings>,
+    /// Wall-clock time of the step that asked for the job.
+    pub now: Timestamp,
+    /// The RUNNING dispatch.
+    pub running: Option<DispatchId>,
+    /// The body that the job is about.
+    pub body: Option<BodyRef>,
+    /// The session that a claim is for.
+    pub session_id: Option<String>,
+}
+
+impl Files {
+    /// Carries out `job`. Blocking.
+    pub fn perform(&mut self, job: Job, context: &Context) -> Done {
+        match job {
+            Job::Acquire => Done::Acquired(self.acquire(context)),
+            Job::Read => Done::Read(self.read(context)),
+            Job::Bind(binding) => Done::Bound(self.bind(binding.as_ref(), context)),
+            Job::Release(keep) => self.release(keep),
+            Job::Unlock { confirm } => self.unlock(confirm, context),
+            Job::Claim(claim) => Done::Claimed(self.claim(&claim, context)),
+            Job::Settle => Done::Settled(self.settle(context)),
+            Job::Reject { hash, text } => Done::Rejected(self.reject(RawHash::from(hash), &text, context)),
+            Job::CheckReport { hash, runs, .. } => Done::Checked(self.check_report(RawHash::from(hash), &runs, context)),
+            Job::OpenLog => Done::LogOpened(self.open_log(context)),
+            Job::WriteEnd(write) => Done::EndWritten(self.write_end(&write, context)),
+            Job::AppendLog => Done::LogAppended(self.append_log()),
+            Job::ReplayLog { running } => Done::Replayed(self.replay_log(running, context)),
+            Job::Submit { hash, .. } => Done::Submitted(self.submit(hash.map(RawHash::from), context)),
+        }
+    }
+
+    fn opened(&self) -> Result<Arc<ProjectDir>, lifecycle::Failure> {
+        self.dir.clone().ok_or(lifecycle::Failure::Missing)
+    }
+
+    /// Folder and lock must still be ours before anything is written (D18).
+    fn ours(&self) -> Result<Arc<ProjectDir>, lifecycle::Failure> {
+        let dir = self.opened()?;
+        dir.still_named().map_err(|moved| failure::moved(&dir, &moved))?;
+        match &self.lock {
+            Some(lock) if lock.still_ours() => Ok(dir),
+            _ => Err(lifecycle::Failure::LockLost),
+        }
+    }
+}
+
+/// Which body a job is about, if any.
+#[must_use]
+pub const fn body_of(job: &Job) -> Option<Body> {
+    match job {
+        Job::CheckReport { body, .. } | Job::Submit { body, .. } => Some(*body),
+        Job::WriteEnd(write) => match write.outcome {
+            lifecycle::Outcome::Report { body, .. } => Some(body),
+            lifecycle::Outcome::Ours(_) => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading `tasks.json` and saying what it means, in the state machine's terms (D1, D4, D10, D22, D65).
+
+use lifecycle::{Content, Failure, Pending, Seen, TaskMeta, View};
+use queue::{Assessment, Document, Field, Problem};
+use store::{FileBytes, ProjectDir, ReadError};
+use wire::status::{QueueStatus, TaskStatus};
+
+use super::{Context, Files, failure};
+use crate::git::Tracking;
+use crate::history;
+
+impl Files {
+    pub(super) fn read(&mut self, context: &Context) -> Seen {
+        let dir = match self.ours() {
+            Ok(dir) => dir,
+            Err(failure) => return Seen::Failed(failure),
+        };
+        match dir.read_queue() {
+            Ok(file) => Seen::View(self.view(&dir, &file, context)),
+            Err(ReadError::Missing) => {
+                self.watched.note_read(None);
+                self.queue = queue_status(None, None, &[]);
+                Seen::View(View { hash: None, content: Content::Missing })
+            }
+            Err(ReadError::Io(fault)) => Seen::Failed(failure::io(&fault)),
+            Err(error) => {
+                let code = match error {
+                    ReadError::TooLarge { .. } => queue::Code::TooLarge,
+                    _ => queue::Code::NotRegularFile,
+                };
+                self.watched.note_read(None);
+                Seen::View(self.unreadable(None, &Problem::whole(code, error.to_string())))
+            }
+        }
+    }
+
+    /// What these bytes mean.
+    pub(super) fn view(&mut self, dir: &ProjectDir, file: &FileBytes, context: &Context) -> View {
+        self.watched.note_read(Some(file.stamp));
+        let hash = Some(*file.hash.as_bytes());
+        match Document::parse(&file.bytes) {
+            Err(problem) => self.unreadable(hash, &problem),
+            Ok(document) => {
+                let content = self.content(dir, &document, context);
+                View { hash, content }
+            }
+        }
+    }
+
+    fn unreadable(&mut self, hash: Option<[u8; 32]>, problem: &Problem) -> View {
+        self.queue = queue_status(None, None, std::slice::from_ref(problem));
+        let content = Content::Unreadable { code: problem.code.as_str(), message: problem.message.clone() };
+        View { hash, content }
+    }
+
+    fn content(&mut self, dir: &ProjectDir, document: &Document, context: &Context) -> Content {
+        let task_id = document.string(Field::TaskId).map(std::borrow::Cow::into_owned);
+        let assessment = queue::assess(document, dir);
+        let problems: &[Problem] = match &assessment {
+            Assessment::Reject(problems) | Assessment::Leave(problems) => problems,
+            _ => &[],
+        };
+        self.queue = queue_status(Some(document.status()), task_id.clone(), problems);
+        match assessment {
+            Assessment::Nothing => Content::Settled {
+                by: document.dispatch_id(),
+                complete: document.status() == queue::Status::Complete,
+                task_id,
+            },
+            Assessment::Running => self.running(document, context),
+            Assessment::Leave(problems) => self.left_alone(document, &problems),
+            Assessment::Reject(problems) => self.pending(document, Some(queue::rejection_text(&problems)), context),
+            Assessment::Dispatch(..) => self.pending(document, None, context),
+        }
+    }
+
+    fn left_alone(&mut self, document: &Document, problems: &[Problem]) -> Content {
+        let first = problems.first();
+        if document.status() == queue::Status::Pending {
+            let pending = Pending {
+                task: meta(document),
+                rejection: None,
+                full: true,
+                tracked: false,
+                dispatched_before: Vec::new(),
+            };
+            return Content::Pending(Box::new(pending));
+        }
+        Content::Unreadable {
+            code: first.map_or("unsupported_schema_version", |problem| problem.code.as_str()),
+            message: first.map_or_else(String::new, |problem| problem.message.clone()),
+        }
+    }
+
+    fn running(&self, document: &Document, context: &Context) -> Content {
+        let by = document.dispatch_id();
+        let foreign = by.filter(|id| context.running != Some(*id));
+        let facts = foreign.map(|id| Box::new(history::facts(&context.hub.journal, &self.path, id)));
+        Content::Running { task: Box::new(meta(document)), by, facts }
+    }
+
+    fn pending(&mut self, document: &Document, rejection: Option<String>, context: &Context) -> Content {
+        let task = meta(document);
+        let tracked = rejection.is_none() && !context.settings.allow_tracked && self.is_tracked();
+        let dispatched_before = self.dispatches(context).before(&task.task_id, &task.created_at);
+        Content::Pending(Box::new(Pending { task, rejection, full: false, tracked, dispatched_before }))
+    }
+
+    fn is_tracked(&mut self) -> bool {
+        match self.tracked.look_up(&self.path, "tasks.json") {
+            Tracking::Tracked => true,
+            Tracking::NotTracked => false,
+            Tracking::Unknown(why) => {
+                tracing::debug!(project = %self.path.display(), %why, "cannot tell whether git tracks tasks.json");
+                false
+            }
+        }
+    }
+
+    pub(super) fn dispatches(&mut self, context: &Context) -> &mut history::Dispatches {
+        let (journal, path) = (&context.hub.journal, &self.path);
+        self.dispatches.get_or_insert_with(|| Box::new(history::dispatches(journal, path)))
+    }
+
+    /// The document as it is now, if it still is what was read before.
+    pub(super) fn document(&self, dir: &ProjectDir, expected: store::RawHash) -> Result<Document, Failure> {
+        let file = dir.read_queue().map_err(|error| failure::read(&error))?;
+        if file.hash != expected {
+            return Err(Failure::Changed);
+        }
+        Document::parse(&file.bytes).map_err(|_| Failure::Changed)
+    }
+}
+
+/// The planner's task as far as the state machine needs it.
+pub(super) fn meta(document: &Document) -> TaskMeta {
+    let text = |field| document.string(field).map(std::borrow::Cow::into_owned).unwrap_or_default();
+    TaskMeta {
+        task_id: text(Field::TaskId),
+        created_at: text(Field::CreatedAt),
+        fingerprint: *document.fingerprint().as_bytes(),
+    }
+}
+
+/// What `daemon.status` shows.
+pub(super) fn queue_status(status: Option<queue::Status>, task_id: Option<String>, problems: &[Problem]) -> QueueStatus {
+    QueueStatus {
+        status: status.map(|status| match status {
+            queue::Status::Idle => TaskStatus::Idle,
+            queue::Status::Pending => TaskStatus::Pending,
+            queue::Status::Running => TaskStatus::Running,
+            queue::Status::Complete => TaskStatus::Complete,
+            queue::Status::Error => TaskStatus::Error,
+        }),
+        task_id,
+        problems: problems.iter().map(crate::convert::problem).collect(),
+    }
+}
