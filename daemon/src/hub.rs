@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use lifecycle::{Awake, AwakeClock, Conn, Moment};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::actor::mail::ProjectRef;
 use crate::clock;
@@ -18,8 +18,11 @@ use crate::env::Env;
 use crate::events::Events;
 use crate::folder_id::FolderId;
 use crate::journal::Journal;
+use crate::notify::Notifier;
 use crate::places::Places;
 use crate::pool::Pool;
+use crate::processes::Processes;
+use crate::watch::Watch;
 
 /// The shared parts of one daemon.
 pub struct Hub {
@@ -37,13 +40,21 @@ pub struct Hub {
     pub events: Events,
     /// File work.
     pub pool: Pool,
+    /// Folders that changed.
+    pub watch: Watch,
+    /// Processes that ended or stopped.
+    pub processes: Processes,
+    /// The person's own command.
+    pub notifier: Notifier,
     /// Who we are for lock files (D14).
-    pub host: Arc<store::Host>,
+    pub claimant: store::Claimant,
     /// The configuration in force.
     config: RwLock<Arc<Config>>,
     awake: Mutex<AwakeClock>,
     next_conn: AtomicU64,
     projects: Mutex<HashMap<FolderId, ProjectRef>>,
+    /// Projects whose lock was let go, for the manager (D71).
+    gone: mpsc::UnboundedSender<Arc<Path>>,
     /// Counts the gaps in awake time (D21); actors watch it.
     gaps: watch::Sender<u64>,
 }
@@ -62,31 +73,48 @@ pub struct Parts {
     pub places: Places,
     /// See [`Hub::journal`].
     pub journal: Journal,
-    /// See [`Hub::host`].
-    pub host: store::Host,
+    /// See [`Hub::watch`].
+    pub watch: Watch,
+    /// See [`Hub::processes`].
+    pub processes: Processes,
+    /// See [`Hub::notifier`].
+    pub notifier: Notifier,
+    /// See [`Hub::claimant`].
+    pub claimant: store::Claimant,
     /// The configuration.
     pub config: Config,
 }
 
 impl Hub {
-    /// A hub with no projects.
+    /// A hub with no projects, and where it tells of projects that let go of their lock.
     #[must_use]
-    pub fn new(parts: Parts) -> Arc<Self> {
-        Arc::new(Self {
-            instance: parts.host.instance().to_owned(),
+    pub fn new(parts: Parts) -> (Arc<Self>, mpsc::UnboundedReceiver<Arc<Path>>) {
+        let (gone, told) = mpsc::unbounded_channel();
+        let hub = Arc::new(Self {
+            instance: parts.claimant.instance.map(|id| id.to_string()).unwrap_or_default(),
             started_at: clock::Wall::now().to_string(),
             env: parts.env,
             places: parts.places,
             journal: parts.journal,
             events: Events::default(),
             pool: Pool::default(),
-            host: Arc::new(parts.host),
+            watch: parts.watch,
+            processes: parts.processes,
+            notifier: parts.notifier,
+            claimant: parts.claimant,
             config: RwLock::new(Arc::new(parts.config)),
             awake: Mutex::new(AwakeClock::start(clock::monotonic_ms())),
             next_conn: AtomicU64::new(1),
             projects: Mutex::default(),
+            gone,
             gaps: watch::Sender::new(0),
-        })
+        });
+        (hub, told)
+    }
+
+    /// A project let go of its lock: it left, was disabled, or the daemon stops.
+    pub fn has_gone(&self, path: &Arc<Path>) {
+        self.gone.send(path.clone()).ok();
     }
 
     /// The configuration in force.

@@ -1,7 +1,6 @@
 //! The blocking pool: all file work of all projects, away from the loop, a few jobs at a time (D73).
 //!
-//! A job that hangs longer than [`STUCK_AFTER`] gives its place up, so that it stalls its own project only. When
-//! [`MOST_STUCK`] jobs hang, new work of projects that hung before is refused; others go on.
+//! A job that hangs longer than [`STUCK_AFTER`] gives its place up, so that it stalls its own project only.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +12,7 @@ use tokio::sync::Semaphore;
 const WORKERS: usize = 4;
 /// A job that runs longer is called stuck.
 pub const STUCK_AFTER: Duration = Duration::from_secs(5);
-/// So many jobs may hang before projects that hang are refused new work.
+/// So many jobs may hang before projects whose last job hung wait instead of starting another.
 pub const MOST_STUCK: usize = 60;
 
 /// A handle on the pool; clones share it.
@@ -35,24 +34,18 @@ pub enum PoolError {
     /// It panicked; the panic is in the log.
     #[error("the job panicked")]
     Panicked,
-    /// Too many jobs hang, and this project's hung before.
-    #[error("too many file systems do not answer")]
-    Refused,
 }
 
 impl Pool {
-    /// Runs `job` on a blocking thread. `hung_before`: whether this project's last job was stuck.
+    /// Runs `job` on a blocking thread.
     ///
     /// # Errors
-    /// The job panicked, or was refused because too many hang.
-    pub async fn run<T, F>(&self, hung_before: bool, job: F) -> Result<T, PoolError>
+    /// The job panicked.
+    pub async fn run<T, F>(&self, job: F) -> Result<T, PoolError>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        if hung_before && self.stuck() >= MOST_STUCK {
-            return Err(PoolError::Refused);
-        }
         // The semaphore is never closed, so an error cannot happen; without a place the job still runs.
         let place = self.places.clone().acquire_owned().await.ok();
         let mut running = tokio::task::spawn_blocking(job);
@@ -88,13 +81,13 @@ mod tests {
         let hung: Vec<_> = (0..WORKERS)
             .map(|_| {
                 let (pool, gate) = (pool.clone(), gate.clone());
-                tokio::spawn(async move { pool.run(false, move || gate.lock().unwrap().recv().ok()).await })
+                tokio::spawn(async move { pool.run(move || gate.lock().unwrap().recv().ok()).await })
             })
             .collect();
         tokio::task::yield_now().await;
         let quick = tokio::spawn({
             let pool = pool.clone();
-            async move { pool.run(false, || 7).await }
+            async move { pool.run(|| 7).await }
         });
         assert_eq!(quick.await.unwrap().unwrap(), 7);
         assert!(pool.stuck() > 0);
@@ -107,7 +100,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_error() {
-        let result = Pool::default().run(false, || panic!("boom")).await;
+        let result = Pool::default().run(|| panic!("boom")).await;
         assert!(matches!(result.map(|(): ()| ()), Err(PoolError::Panicked)));
     }
 }

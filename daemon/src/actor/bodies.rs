@@ -51,6 +51,12 @@ impl Bodies {
         self.kept.iter().find(|(known, _)| *known == body).map(|(_, data)| data.clone())
     }
 
+    /// The body that came last.
+    #[must_use]
+    pub fn newest(&self) -> Option<BodyRef> {
+        self.kept.last().map(|(_, data)| data.clone())
+    }
+
     /// Forgets it.
     pub fn drop(&mut self, body: Body) {
         self.kept.retain(|(known, _)| *known != body);

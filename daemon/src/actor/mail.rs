@@ -47,6 +47,26 @@ pub enum Mail {
     },
     /// What `daemon.status` shows of it.
     Status(oneshot::Sender<wire::status::ProjectStatus>),
+    /// The journal's answer to a `task.retry`.
+    Again {
+        /// The task that is repeated.
+        parent: String,
+        /// The new task as JSON, if the journal has the old one.
+        task: Option<String>,
+        /// For the one answer.
+        answer: Responder,
+    },
+    /// A message that had to be made anew, for this session.
+    Rendered {
+        /// The session it was made for.
+        peer: Arc<Peer>,
+        /// The message, if it could be made.
+        prepared: Option<Box<crate::jobs::Prepared>>,
+        /// `expires_at`
+        expires: lifecycle::Wall,
+    },
+    /// The time of a `task.wait` is over.
+    WaitOver(u64),
     /// New settings (D71: a running task keeps its own).
     Configure(Arc<Settings>),
     /// Leave: nobody asked over the socket (reload, registry file changed).

@@ -15,7 +15,7 @@ impl Files {
             Ok(dir) => dir,
             Err(failure) => return ClaimResult::Failed(failure),
         };
-        if context.hub.host.is_stopped(claim.process.pid) {
+        if is_stopped(context, claim.process.pid) {
             return ClaimResult::Stopped;
         }
         let settings = &context.settings.work_log;
@@ -120,4 +120,10 @@ impl Files {
 
 pub(super) const fn too_large(size: usize) -> Failure {
     Failure::TooLarge { limit: queue::limits::QUEUE_BYTES, size }
+}
+
+/// State `T` (D24): such a session is not idle, whatever it said before.
+fn is_stopped(context: &Context, pid: u32) -> bool {
+    let look = i32::try_from(pid).map(|pid| context.hub.claimant.processes.look(pid));
+    matches!(look, Ok(store::Presence::Alive { stopped: true, .. }))
 }

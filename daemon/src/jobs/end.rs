@@ -42,22 +42,12 @@ impl Files {
         let end = make(&document, write, context)?;
         self.line.clone_from(&end.row.log_line);
         let complete = end.row.status == EndStatus::Complete;
+        self.ended = Some(Box::new(end.row.clone()));
         self.journal_end(end.row, context);
-        let written = self.write_checked(&dir, &document, hash, &end.text, context)?;
+        let written = self.replace(&dir, hash, &end.text, context)?;
         self.queue.status =
             Some(if complete { wire::status::TaskStatus::Complete } else { wire::status::TaskStatus::Error });
         Ok(written)
-    }
-
-    fn write_checked(
-        &mut self,
-        dir: &ProjectDir,
-        _document: &Document,
-        hash: RawHash,
-        text: &str,
-        context: &Context,
-    ) -> WriteResult {
-        self.replace(dir, hash, text, context)
     }
 
     /// The row that `show`, `wait`, `retry` and a recovery need, before the file says so (D65, D67).

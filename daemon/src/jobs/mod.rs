@@ -43,6 +43,10 @@ pub struct Files {
     pub line: Option<String>,
     /// The message of the last claim.
     pub prepared: Option<Box<Prepared>>,
+    /// The journal's row of the end that was written last.
+    pub ended: Option<Box<wire::journal::Ended>>,
+    /// Where the last unlock moved a lock.
+    pub moved_to: Option<String>,
     /// What git's index said (D65).
     pub tracked: TrackedCache,
     /// When tasks of this project were dispatched (D65); filled from the journal once.
@@ -67,11 +71,30 @@ pub struct Context {
     pub running: Option<DispatchId>,
     /// The body that the job is about.
     pub body: Option<BodyRef>,
-    /// The session that a claim is for.
-    pub session_id: Option<String>,
 }
 
 impl Files {
+    /// Nothing is open yet.
+    #[must_use]
+    pub fn new(path: Arc<Path>, watched: Arc<Watched>, queue: wire::status::QueueStatus) -> Self {
+        Self {
+            path,
+            dir: None,
+            lock: None,
+            swap: None,
+            log: None,
+            line: None,
+            prepared: None,
+            ended: None,
+            moved_to: None,
+            tracked: TrackedCache::default(),
+            dispatches: None,
+            queue,
+            warnings: Vec::new(),
+            watched,
+        }
+    }
+
     /// Carries out `job`. Blocking.
     pub fn perform(&mut self, job: Job, context: &Context) -> Done {
         match job {
@@ -97,13 +120,11 @@ impl Files {
     }
 
     /// Folder and lock must still be ours before anything is written (D18).
-    fn ours(&self) -> Result<Arc<ProjectDir>, lifecycle::Failure> {
+    fn ours(&mut self) -> Result<Arc<ProjectDir>, lifecycle::Failure> {
         let dir = self.opened()?;
-        dir.still_named().map_err(|moved| failure::moved(&dir, &moved))?;
-        match &self.lock {
-            Some(lock) if lock.still_ours() => Ok(dir),
-            _ => Err(lifecycle::Failure::LockLost),
-        }
+        let lock = self.lock.as_mut().ok_or(lifecycle::Failure::LockLost)?;
+        lock.still_ours().map_err(|error| acquire::lock_failure(&dir, &error))?;
+        Ok(dir)
     }
 }
 

@@ -1,0 +1,267 @@
+//! What happened, told four times: a row in the journal, a line in the log, an event in the stream, a notice to a person.
+//!
+//! Bodies are never logged, only ids and sizes (F277). Order matters once: the journal has the end of a task before the
+//! file does (D67); that row is written by the job, not here.
+
+use lifecycle::{Ended, Fact, Level, LogResult, TaskMeta, Wall};
+use queue::DispatchId;
+use wire::daemon_calls::NoticeLevel;
+use wire::event::{EventKind, LockChange, SessionChange};
+use wire::journal::{self, Entry, Row};
+use wire::session::{EndStatus, Ownership};
+
+use super::{Actor, bodies};
+use crate::convert;
+use crate::notify::Notice;
+
+/// The level's word on the wire.
+pub(super) fn level(level: Level) -> NoticeLevel {
+    match level {
+        Level::Info => NoticeLevel::Info,
+        Level::Warning => NoticeLevel::Warning,
+        Level::Error => NoticeLevel::Error,
+    }
+}
+
+/// Tells everybody about one fact.
+pub(super) fn record(actor: &mut Actor, fact: Fact, at: Wall) {
+    match fact {
+        Fact::Pending(task) => actor.pending(&task, at),
+        Fact::Rejected { task, text } => actor.rejected(&task, &text, at),
+        Fact::Started { task, dispatch, again } => actor.started(&task, dispatch, again, at),
+        Fact::Sent(dispatch) => actor.sent(dispatch, at),
+        Fact::Accepted(dispatch) => actor.accepted(dispatch, at),
+        Fact::NotAccepted(dispatch) => actor.not_accepted(dispatch, at),
+        Fact::Run(dispatch, run) => actor.run_seen(dispatch, &run, at),
+        Fact::ReportRefused(dispatch, problems) => actor.report_refused(dispatch, problems, at),
+        Fact::Ended(ended) => actor.ended_fact(&ended),
+        Fact::LogFailed(why) => actor.log_failed(&why, at),
+        Fact::Abandoned { task, dispatch } => actor.abandoned(&task, dispatch, at),
+        Fact::State => actor.publish_state(),
+        Fact::LockTaken { recovered } => actor.lock_taken(recovered, at),
+        Fact::LockLost(why) => actor.lock_lost(&why, at),
+        Fact::Session { session_id, what } => actor.session(session_id, what, at),
+        Fact::Notice(level, text) => actor.notice(level, text, at),
+    }
+}
+
+impl Actor {
+    fn journal(&self, at: Wall, entry: Entry) {
+        let row = Row { at: convert::time(at), project: Some(self.path_text.to_string()), entry };
+        match row.to_line() {
+            Ok(line) => {
+                self.hub.journal.append(line);
+            }
+            Err(error) => tracing::error!(%error, "a row of the journal could not be written as JSON"),
+        }
+    }
+
+    fn publish(&self, what: EventKind) {
+        self.hub.events.publish(Some(&self.path_text), what);
+    }
+
+    fn pending(&self, task: &TaskMeta, at: Wall) {
+        let task_id = task.task_id.clone();
+        tracing::info!(project = %self.path.display(), task = task_id, "a task is waiting");
+        let (fingerprint, created_at) = (hex(&task.fingerprint), Some(task.created_at.clone()));
+        self.journal(at, Entry::Pending(journal::Pending { task_id: task_id.clone(), fingerprint, created_at }));
+        self.publish(EventKind::TaskPending { task_id });
+    }
+
+    fn rejected(&mut self, task: &TaskMeta, text: &str, at: Wall) {
+        tracing::warn!(project = %self.path.display(), task = task.task_id, "a task was rejected");
+        let task_id = Some(task.task_id.clone()).filter(|id| !id.is_empty());
+        let problems = self.queue.problems.clone();
+        let row = journal::Rejected { task_id: task_id.clone(), error: text.to_owned(), problems: problems.clone() };
+        self.journal(at, Entry::Rejected(row));
+        self.publish(EventKind::TaskRejected { task_id, problems });
+        self.tell_waiters_rejected(&task.task_id, text, &convert::time(at));
+    }
+
+    fn started(&mut self, task: &TaskMeta, dispatch: DispatchId, again: bool, at: Wall) {
+        self.sends = 0;
+        let id = dispatch.to_string();
+        if again {
+            tracing::warn!(project = %self.path.display(), task = task.task_id, dispatch = id, "a task that ran before is dispatched again");
+        } else {
+            tracing::info!(project = %self.path.display(), task = task.task_id, dispatch = id, "a task is RUNNING");
+        }
+        let session = self.project.status(at).session.map(|session| session.session_id);
+        self.journal(
+            at,
+            Entry::Running(journal::Running {
+                task_id: task.task_id.clone(),
+                dispatch_id: id,
+                fingerprint: hex(&task.fingerprint),
+                created_at: Some(task.created_at.clone()),
+                started_at: convert::time(at),
+                session_id: session,
+            }),
+        );
+    }
+
+    fn sent(&self, dispatch: DispatchId, at: Wall) {
+        let (task_id, dispatch_id, attempt) = (self.task_id(), dispatch.to_string(), self.sends);
+        tracing::info!(project = %self.path.display(), task = task_id, dispatch = dispatch_id, attempt, "the task was sent");
+        let row = journal::Sent { task_id: task_id.clone(), dispatch_id: dispatch_id.clone(), attempt };
+        self.journal(at, Entry::Sent(row));
+        self.publish(EventKind::DispatchSent { task_id, dispatch_id, attempt });
+    }
+
+    fn accepted(&mut self, dispatch: DispatchId, at: Wall) {
+        self.prepared = None;
+        let (task_id, dispatch_id) = (self.task_id(), dispatch.to_string());
+        tracing::info!(project = %self.path.display(), task = task_id, dispatch = dispatch_id, "the session accepted the task");
+        let session_id = self.project.status(at).task.map(|task| task.session_id);
+        let row = journal::Accepted { task_id: task_id.clone(), dispatch_id: dispatch_id.clone(), session_id };
+        self.journal(at, Entry::Accepted(row));
+        self.publish(EventKind::DispatchAccepted { task_id, dispatch_id });
+    }
+
+    fn not_accepted(&self, dispatch: DispatchId, at: Wall) {
+        let (task_id, dispatch_id) = (self.task_id(), dispatch.to_string());
+        tracing::info!(project = %self.path.display(), task = task_id, dispatch = dispatch_id, "the session did not take the task; it is sent again");
+        let reason = "not accepted".to_owned();
+        self.journal(at, Entry::NotAccepted(journal::NotAccepted { task_id, dispatch_id, reason }));
+    }
+
+    fn run_seen(&self, dispatch: DispatchId, run: &queue::Run, at: Wall) {
+        let (task_id, dispatch_id, run) = (self.task_id(), dispatch.to_string(), convert::wire_run(run));
+        tracing::debug!(project = %self.path.display(), task = task_id, run = run.run_id, state = run.state.as_str(), "a run was seen");
+        self.journal(at, Entry::Run(journal::RunSeen { task_id, dispatch_id: dispatch_id.clone(), run: run.clone() }));
+        self.publish(EventKind::Run { dispatch_id, run });
+    }
+
+    fn report_refused(&self, dispatch: DispatchId, problems: usize, at: Wall) {
+        let (task_id, dispatch_id) = (self.task_id(), dispatch.to_string());
+        tracing::info!(project = %self.path.display(), task = task_id, problems, "a report was refused");
+        let problems = self.last_problems();
+        let row = journal::ReportRefused {
+            task_id: task_id.clone(),
+            dispatch_id: dispatch_id.clone(),
+            problems: problems.clone(),
+        };
+        self.journal(at, Entry::ReportRefused(row));
+        self.publish(EventKind::ReportRefused { task_id, dispatch_id, problems });
+    }
+
+    fn last_problems(&self) -> Vec<wire::error::Problem> {
+        let newest = self.bodies.newest();
+        newest.map(|body| bodies::open(&body).problems.iter().map(convert::problem).collect()).unwrap_or_default()
+    }
+
+    fn ended_fact(&mut self, ended: &Ended) {
+        let (task_id, status) = (ended.task.task_id.clone(), if ended.complete { "COMPLETE" } else { "ERROR" });
+        tracing::info!(project = %self.path.display(), task = task_id, status, "the task has ended");
+        let row = self.last_ended.as_deref();
+        let error = row.and_then(|row| row.error.clone()).or_else(|| ended.error.clone());
+        let verdict = row.and_then(|row| row.verdict.clone());
+        let wire_status = if ended.complete { EndStatus::Complete } else { EndStatus::Error };
+        let dispatch_id = ended.dispatch.map(|id| id.to_string());
+        let text = match &error {
+            Some(error) => format!("{task_id} ended in {status}: {error}"),
+            None => format!("{task_id} ended in {status}"),
+        };
+        self.publish(EventKind::TaskEnded { task_id, dispatch_id, status: wire_status, error, verdict });
+        let level = if ended.complete { Level::Info } else { Level::Error };
+        self.hook("task_ended", level, &text);
+        self.task_settings = None;
+        self.prepared = None;
+        self.tell_waiters(ended);
+        if ended.log == LogResult::Failed {
+            tracing::error!(project = %self.path.display(), "the work log does not have the task's line");
+        }
+        self.last_ended = None;
+    }
+
+    fn log_failed(&self, why: &str, at: Wall) {
+        let (task_id, error) = (self.task_id(), why.to_owned());
+        let dispatch_id = self.project.running().map(|id| id.to_string()).unwrap_or_default();
+        tracing::error!(project = %self.path.display(), task = task_id, why, "the work log could not be written");
+        let row =
+            journal::LogFailed { task_id: task_id.clone(), dispatch_id: dispatch_id.clone(), error: error.clone() };
+        self.journal(at, Entry::LogFailed(row));
+        self.publish(EventKind::LogFailed { task_id, dispatch_id, error });
+    }
+
+    fn abandoned(&mut self, task: &TaskMeta, dispatch: Option<DispatchId>, at: Wall) {
+        let (task_id, dispatch_id) = (task.task_id.clone(), dispatch.map(|id| id.to_string()).unwrap_or_default());
+        tracing::warn!(project = %self.path.display(), task = task_id, "the task was given up");
+        self.journal(at, Entry::Abandoned(journal::OfDispatch { task_id: task_id.clone(), dispatch_id }));
+        self.task_settings = None;
+        self.prepared = None;
+        let text = "It was given up: tasks.json was replaced while it ran.";
+        self.tell_waiters_rejected(&task_id, text, &convert::time(at));
+    }
+
+    /// The state that a person sees, also when only "stuck" changed.
+    pub(super) fn publish_state(&self) {
+        let shown = self.status();
+        let (state, reason) = (shown.state, shown.reason);
+        tracing::info!(project = %self.path.display(), state = state.as_str(), reason = reason.map(|r| r.as_str()), "state");
+        let row = journal::StateChanged { state, reason, why: shown.why.clone() };
+        self.journal(self.hub.now().wall, Entry::State(row));
+        self.publish(EventKind::ProjectState { state, reason, why: shown.why, next: shown.next });
+    }
+
+    fn lock_taken(&self, recovered: bool, at: Wall) {
+        let change = if recovered { LockChange::Recovered } else { LockChange::Taken };
+        if recovered {
+            tracing::warn!(project = %self.path.display(), "the lock of a dead owner was recovered");
+        } else {
+            tracing::info!(project = %self.path.display(), "the lock is ours");
+        }
+        self.journal(at, Entry::Lock(journal::LockSeen { change, holder: None }));
+        self.publish(EventKind::Lock { change, holder: None });
+    }
+
+    fn lock_lost(&self, why: &str, at: Wall) {
+        tracing::warn!(project = %self.path.display(), why, "the lock is not ours");
+        let (change, holder) = (LockChange::Lost, Some(why.to_owned()));
+        self.journal(at, Entry::Lock(journal::LockSeen { change, holder: holder.clone() }));
+        self.publish(EventKind::Lock { change, holder });
+    }
+
+    fn session(&self, session_id: String, what: &str, at: Wall) {
+        let (change, ownership) = match what {
+            "owner" => (SessionChange::Place, Some(Ownership::Owner)),
+            "standby" => (SessionChange::Attached, Some(Ownership::Standby)),
+            _ => (SessionChange::Left, None),
+        };
+        tracing::info!(project = %self.path.display(), session = session_id, what, "session");
+        let row = journal::SessionSeen { session_id: session_id.clone(), change, ownership };
+        self.journal(at, Entry::Session(row));
+        self.publish(EventKind::Session { session_id, change, ownership });
+    }
+
+    fn notice(&self, urgency: Level, text: String, _at: Wall) {
+        tracing::info!(project = %self.path.display(), notice = text, "notice");
+        self.hook("notice", urgency, &text);
+        self.publish(EventKind::Notice { level: level(urgency), text });
+    }
+
+    /// Tells the person's own command, if there is one (R11, R12).
+    fn hook(&self, kind: &'static str, urgency: Level, text: &str) {
+        if self.settings.notify_command.is_empty() {
+            return;
+        }
+        let notice = Notice {
+            project: self.path_text.to_string(),
+            name: self.name.to_string(),
+            kind,
+            level: level(urgency),
+            text: crate::secrets::mask(text).into_owned(),
+            task_id: Some(self.task_id()).filter(|id| !id.is_empty()),
+        };
+        self.hub.notifier.send(&self.settings.notify_command, self.settings.notify_timeout, notice);
+    }
+}
+
+fn hex(bytes: &[u8; 32]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(64), |mut out, byte| {
+        // Writing to a string cannot fail.
+        write!(out, "{byte:02x}").ok();
+        out
+    })
+}

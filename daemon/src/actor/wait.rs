@@ -1,0 +1,196 @@
+//! `task.wait` and `task.retry`: questions about tasks that may have ended long ago (D65).
+
+use std::time::Duration;
+
+use lifecycle::{Command, Content, Ended, Event};
+use wire::control::{EndedTask, WaitResult};
+use wire::error::{ErrorCode, Refusal};
+use wire::session::EndStatus;
+use wire::status::TaskStatus;
+
+use super::bodies::BodyData;
+use super::mail::Mail;
+use super::open::Asked;
+use super::Actor;
+use crate::history;
+use crate::peer::Responder;
+
+/// Clients that wait for the end of a task.
+#[derive(Debug, Default)]
+pub struct Waiters {
+    next: u64,
+    waiting: Vec<(u64, String, Responder)>,
+}
+
+impl Waiters {
+    fn add(&mut self, task_id: String, answer: Responder) -> u64 {
+        self.next += 1;
+        self.waiting.push((self.next, task_id, answer));
+        self.next
+    }
+
+    /// The project is gone: nobody will hear of an end.
+    pub fn drop_all(&mut self) {
+        for (.., answer) in std::mem::take(&mut self.waiting) {
+            answer.error(Refusal::new(ErrorCode::ShuttingDown, "the daemon no longer manages this project"));
+        }
+    }
+}
+
+impl Actor {
+    pub(super) fn wait(&mut self, task_id: Option<String>, timeout_ms: Option<u64>, answer: Responder) {
+        let current = self.current_task();
+        let Some(wanted) = task_id.or_else(|| current.as_ref().map(|(id, _)| id.clone())) else {
+            answer.error(no_task());
+            return;
+        };
+        if current.is_some_and(|(id, open)| open && id == wanted) {
+            let number = self.waiters.add(wanted, answer);
+            if let (Some(ms), Some(mail)) = (timeout_ms, self.me.upgrade()) {
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(ms)).await;
+                    mail.send(Box::new(Mail::WaitOver(number))).await.ok();
+                });
+            }
+            return;
+        }
+        let (journal, path, pool) = (self.hub.journal.clone(), self.path.clone(), self.hub.pool.clone());
+        tokio::spawn(async move {
+            let found = pool.run(move || history::ended_task(&journal, &path, &wanted)).await;
+            match found.ok().flatten() {
+                Some(row) => answer.result(&ended_result(row)),
+                None => answer.error(no_task()),
+            }
+        });
+    }
+
+    /// The task in the file and whether it has not ended.
+    fn current_task(&self) -> Option<(String, bool)> {
+        if let Some((id, ..)) = self.project.running_task() {
+            return Some((id.to_owned(), true));
+        }
+        match &self.project.view()?.content {
+            Content::Pending(pending) => Some((pending.task.task_id.clone(), true)),
+            Content::Running { task, .. } => Some((task.task_id.clone(), true)),
+            Content::Settled { task_id, .. } => task_id.clone().map(|id| (id, false)),
+            Content::Missing | Content::Unreadable { .. } => None,
+        }
+    }
+
+    pub(super) fn wait_over(&mut self, number: u64) {
+        let Some(at) = self.waiters.waiting.iter().position(|(known, ..)| *known == number) else { return };
+        let (.., answer) = self.waiters.waiting.swap_remove(at);
+        let shown = self.status();
+        answer.result(&WaitResult::timed_out(shown.state, shown.why));
+    }
+
+    /// Tells everybody who waits for this task; the journal has the row by now.
+    pub(super) fn tell_waiters(&mut self, ended: &Ended) {
+        let id = &ended.task.task_id;
+        let (told, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.waiters.waiting).into_iter().partition(|(_, wanted, _)| wanted == id);
+        self.waiters.waiting = rest;
+        if told.is_empty() {
+            return;
+        }
+        let row = self.last_ended.clone();
+        for (.., answer) in told {
+            match &row {
+                Some(row) => answer.result(&ended_result((**row).clone())),
+                None => answer.error(no_task()),
+            }
+        }
+    }
+
+    pub(super) fn tell_waiters_rejected(&mut self, task_id: &str, text: &str, completed: &str) {
+        let (told, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.waiters.waiting).into_iter().partition(|(_, wanted, _)| wanted == task_id);
+        self.waiters.waiting = rest;
+        for (.., answer) in told {
+            let task = EndedTask {
+                task_id: task_id.to_owned(),
+                dispatch_id: None,
+                status: TaskStatus::Error,
+                started_at: None,
+                completed_at: Some(completed.to_owned()),
+                result: None,
+                error: Some(text.to_owned()),
+                report: None,
+            };
+            answer.result(&WaitResult::ended(task, None));
+        }
+    }
+
+    /// A new PENDING from an ended task: new id and time, `parent_task_id` set.
+    pub(super) fn retry(&mut self, task_id: String, answer: Responder) {
+        let (journal, path, pool) = (self.hub.journal.clone(), self.path.clone(), self.hub.pool.clone());
+        let Some(me) = self.me.upgrade() else { return };
+        let now = self.hub.now();
+        tokio::spawn(async move {
+            let wanted = task_id.clone();
+            let found = pool.run(move || history::ended_task(&journal, &path, &wanted)).await;
+            let task = found.ok().flatten().and_then(|row| again(&row, &task_id, now));
+            me.send(Box::new(Mail::Again { parent: task_id, task, answer })).await.ok();
+        });
+    }
+
+    /// The second half of a retry, with the journal's answer.
+    pub(super) fn submit_again(&mut self, parent: String, task: Option<String>, answer: Responder) {
+        let Some(json) = task else {
+            let running = self.project.running_task().is_some_and(|(id, ..)| id == parent);
+            answer.error(if running {
+                Refusal::new(ErrorCode::TaskRunning, "the task is RUNNING; wait for its end or cancel it")
+            } else {
+                no_task()
+            });
+            return;
+        };
+        let body = self.bodies.keep(BodyData { json, parent: Some(parent.clone()), ..BodyData::default() });
+        let req = self.open.add(Asked::Retry(parent), answer);
+        self.step(Event::Control { req, command: Command::Submit { body, retry: true } });
+    }
+}
+
+fn no_task() -> Refusal {
+    Refusal::new(ErrorCode::NoTask, "no such task is known; `handoff history` lists those that are")
+}
+
+/// The planner's fields of `row` as a new task.
+fn again(row: &wire::journal::Ended, parent: &str, now: lifecycle::Moment) -> Option<String> {
+    let planner = row.planner.as_ref()?;
+    let mut out: serde_json::Map<String, serde_json::Value> = serde_json::from_str(planner.get()).ok()?;
+    let suffix = format!("-r{:06x}", now.entropy & 0xff_ffff);
+    out.insert("task_id".into(), format!("{}{suffix}", retry_base(parent)).into());
+    out.insert("parent_task_id".into(), parent.into());
+    out.insert("created_at".into(), crate::convert::time(now.wall).into());
+    out.insert("schema_version".into(), 3.into());
+    serde_json::to_string(&out).ok()
+}
+
+/// Without the suffix of an earlier retry, so that ids do not grow; short enough to stay usable for packets (D74).
+fn retry_base(parent: &str) -> String {
+    let plain = match parent.rsplit_once("-r") {
+        Some((base, digits)) if digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit()) => base,
+        _ => parent,
+    };
+    plain.chars().take(56).collect()
+}
+
+/// An ended task as `task.wait` answers it.
+pub(super) fn ended_result(row: wire::journal::Ended) -> WaitResult {
+    let status = match row.status {
+        EndStatus::Complete => TaskStatus::Complete,
+        EndStatus::Error => TaskStatus::Error,
+    };
+    let task = EndedTask {
+        task_id: row.task_id,
+        dispatch_id: row.dispatch_id,
+        status,
+        started_at: row.started_at,
+        completed_at: row.completed_at,
+        result: row.result,
+        error: row.error,
+        report: row.report,
+    };
+    WaitResult::ended(task, row.verdict)
+}

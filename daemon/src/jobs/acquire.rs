@@ -1,0 +1,198 @@
+//! Taking, rebinding and releasing the ownership lock; opening the folder; sweeping what a crash left (D14–D19, D22, D64).
+
+use std::sync::Arc;
+
+use lifecycle::{Acquired, Binding, Done, Failure, Holder, Keep, Process, Reason, Recovered, Verdict, WriteResult};
+use queue::Document;
+use store::{
+    Acquisition, Claimant, KeepFile, Limit, Lock, LockContent, LockError, LockState, OpenError, PiFolder, ProcessId,
+    ProjectDir, SwapVerdict, Unlocked, names,
+};
+
+use super::{Context, Files, failure};
+use crate::convert;
+use crate::history;
+
+/// Bind and unlock have no bytes of `tasks.json` to tell of.
+const NO_HASH: [u8; 32] = [0; 32];
+
+impl Files {
+    pub(super) fn acquire(&mut self, context: &Context) -> Acquired {
+        self.warnings.clear();
+        let before = self.dir.as_ref().map(|dir| dir.identity());
+        let dir = match self.open_folder() {
+            Ok(dir) => dir,
+            Err(acquired) => return acquired,
+        };
+        let fresh_folder = before.is_some_and(|old| old != dir.identity());
+        self.lock = None; // what we lost is judged anew, under the guard
+        let me = &context.hub.claimant;
+        let old = previous(&dir, me);
+        match Lock::acquire(&dir, me, old.as_ref().and_then(|old| old.session.clone()), context.now) {
+            Ok(Acquisition::Acquired { lock, recovered }) => {
+                self.note_protection(&lock, &dir);
+                self.watched.note_lock(&dir);
+                self.lock = Some(*lock);
+                let recovered = recovered.map(|content| recovered_from(&content, me));
+                match self.sweep(&dir, context) {
+                    Ok(lost) => Acquired::Ours { recovered, fresh_folder, lost },
+                    Err(failure) => {
+                        self.lock = None;
+                        Acquired::Failed(failure)
+                    }
+                }
+            }
+            Ok(Acquisition::Blocked(found)) => {
+                self.watched.note_lock(&dir);
+                Acquired::Blocked(verdict(&found))
+            }
+            Err(error) => Acquired::Failed(lock_failure(&dir, &error)),
+        }
+    }
+
+    /// The opened folders, if the name still leads to them; else opened again.
+    fn open_folder(&mut self) -> Result<Arc<ProjectDir>, Acquired> {
+        if let Some(dir) = self.dir.as_ref().filter(|dir| dir.still_named().is_ok()) {
+            return Ok(dir.clone());
+        }
+        self.lock = None;
+        match ProjectDir::open(&self.path, &store::sys::system(), PiFolder::Create) {
+            Ok(dir) => {
+                let dir = Arc::new(dir);
+                self.watched.note_folder(&dir);
+                self.dir = Some(dir.clone());
+                Ok(dir)
+            }
+            Err(error) => {
+                self.dir = None;
+                Err(match &error {
+                    OpenError::Missing(_) | OpenError::NotAFolder(_) => Acquired::Missing,
+                    OpenError::Io(fault) => Acquired::Failed(failure::io(fault)),
+                    _ => Acquired::Failed(Failure::CannotWrite(failure::chain(&error))),
+                })
+            }
+        }
+    }
+
+    fn note_protection(&mut self, lock: &Lock, dir: &ProjectDir) {
+        if let store::Protection::ContentOnly { .. } = lock.protection() {
+            let text = "this file system has no file locks: only the content of the lock file protects the queue";
+            self.warnings.push(text.to_owned());
+        }
+        self.warnings.extend(dir.fs_kind().events_note());
+    }
+
+    /// Removes our leftovers; a planner's write that nobody saw is kept and told (D64).
+    fn sweep(&self, dir: &ProjectDir, context: &Context) -> Result<Vec<String>, Failure> {
+        let queue = dir.read_queue().ok().and_then(|file| Document::parse(&file.bytes).ok());
+        let current = queue.map(|document| document.fingerprint());
+        let judge = |bytes: &[u8]| {
+            let Ok(document) = Document::parse(bytes) else { return SwapVerdict::Unseen };
+            let print = document.fingerprint();
+            let known = (document.status() != queue::Status::Pending && document.is_written_by_us())
+                || current == Some(print)
+                || history::was_dispatched(&context.hub.journal, &self.path, &print.to_string());
+            if known { SwapVerdict::Known } else { SwapVerdict::Unseen }
+        };
+        let swept = dir.sweep_temporaries(context.now, judge).map_err(|fault| failure::io(&fault))?;
+        Ok(swept.lost.iter().map(|path| path.display().to_string()).collect())
+    }
+
+    pub(super) fn bind(&mut self, binding: Option<&Binding>, _context: &Context) -> WriteResult {
+        let dir = self.opened()?;
+        let lock = self.lock.as_mut().ok_or(Failure::LockLost)?;
+        let session = binding.map(|binding| store::Binding {
+            session_id: binding.session_id.clone(),
+            pid: i32::try_from(binding.process.pid).unwrap_or(i32::MAX),
+            started: Some(binding.process.started),
+            since: binding.since.map(convert::timestamp),
+            background: binding.background,
+        });
+        let result = lock.rewrite(session);
+        self.watched.note_lock(&dir);
+        result.map(|()| NO_HASH).map_err(|error| lock_failure(&dir, &error))
+    }
+
+    pub(super) fn release(&mut self, keep: Keep) -> Done {
+        let keep = match keep {
+            Keep::Remove => KeepFile::Remove,
+            Keep::File => KeepFile::Keep,
+        };
+        if let Some(lock) = self.lock.take()
+            && let Err(error) = lock.release(keep)
+        {
+            tracing::warn!(project = %self.path.display(), %error, "the lock could not be removed; it will be judged dead");
+        }
+        self.dir = None;
+        Done::Released
+    }
+
+    pub(super) fn unlock(&mut self, confirm: bool, context: &Context) -> Done {
+        let moved = match (confirm, self.open_folder()) {
+            (true, Ok(dir)) => dir.unlock(&context.hub.claimant, context.now),
+            _ => return Done::Unlocked { moved: false },
+        };
+        match moved {
+            Ok(Unlocked::Moved { moved_to, .. }) => {
+                tracing::warn!(project = %self.path.display(), to = %moved_to.display(), "a lock was moved aside");
+                self.moved_to = Some(moved_to.display().to_string());
+                Done::Unlocked { moved: true }
+            }
+            Ok(_) => Done::Unlocked { moved: false },
+            Err(error) => {
+                tracing::warn!(project = %self.path.display(), %error, "a lock could not be moved aside");
+                Done::Unlocked { moved: false }
+            }
+        }
+    }
+}
+
+/// The lock that lies there, if it is from this boot: its binding is carried over, so that a crash between two writes
+/// of ours cannot lose it.
+fn previous(dir: &ProjectDir, me: &Claimant) -> Option<LockContent> {
+    let file = dir.read_pi_file(names::LOCK, Limit::Lock).ok()?;
+    LockContent::parse(&file.bytes).ok().filter(|content| same_boot(content, me))
+}
+
+fn same_boot(content: &LockContent, me: &Claimant) -> bool {
+    content.boot_id.is_some() && content.boot_id == me.host.boot_id && content.pid_ns == me.host.pid_ns
+}
+
+fn recovered_from(content: &LockContent, me: &Claimant) -> Recovered {
+    let session = content.session.as_ref().filter(|_| same_boot(content, me));
+    let alive = session.is_some_and(|session| {
+        me.processes.is_alive(ProcessId { pid: session.pid, started: session.started })
+    });
+    let binding = session.map(|session| Binding {
+        session_id: session.session_id.clone(),
+        process: Process { pid: session.pid.unsigned_abs(), started: session.started.unwrap_or(0) },
+        since: session.since.map(|at| lifecycle::Wall(at.as_millisecond())),
+        background: session.background,
+    });
+    Recovered { binding, alive }
+}
+
+pub(super) fn verdict(found: &store::Verdict) -> Verdict {
+    let reason = match found.state {
+        LockState::Live => Reason::LockLive,
+        LockState::Malformed => Reason::LockMalformed,
+        LockState::CannotTell | LockState::Dead => Reason::LockUnknown,
+    };
+    let holder = found.holder.as_ref().map(|holder| Holder {
+        pid: Some(holder.pid.unsigned_abs()),
+        command: holder.process.command.clone(),
+        user: holder.process.user.clone(),
+        host: holder.host.clone(),
+        since: holder.since.map(|at| lifecycle::Wall(at.as_millisecond())),
+    });
+    Verdict { rule: found.rule, reason, text: found.reason.clone(), holder: holder.unwrap_or_default() }
+}
+
+pub(super) fn lock_failure(dir: &ProjectDir, error: &LockError) -> Failure {
+    match error {
+        LockError::Moved(at) => failure::moved(dir, at),
+        LockError::Lost { .. } => Failure::LockLost,
+        LockError::CannotWrite(fault) => failure::io(fault),
+        LockError::TooLong | LockError::NoInstance | LockError::Contended => Failure::CannotWrite(failure::chain(error)),
+    }
+}
