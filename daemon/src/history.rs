@@ -21,7 +21,7 @@ const REMEMBERED: usize = 32;
 const REPLAYED: usize = 64;
 
 /// The newest rows of the journal, newest first, as far as a question should look.
-fn rows(journal: &Journal) -> impl Iterator<Item = String> {
+fn rows(journal: &Journal) -> impl Iterator<Item = String> + use<> {
     let newest = journal::newest_first(journal.path());
     if let Err(error) = &newest {
         tracing::warn!(%error, "the journal cannot be read");
@@ -29,10 +29,10 @@ fn rows(journal: &Journal) -> impl Iterator<Item = String> {
     newest.into_iter().flatten().map_while(Result::ok).take(FAR_ENOUGH)
 }
 
-fn rows_of<'a>(journal: &Journal, project: &'a Path) -> impl Iterator<Item = (Head, String)> + use<'a> {
-    let project = project.to_string_lossy();
+fn rows_of(journal: &Journal, project: &Path) -> impl Iterator<Item = (Head, String)> + use<> {
+    let project = project.to_string_lossy().into_owned();
     rows(journal).filter_map(|line| Head::parse(&line).ok().map(|head| (head, line))).filter(move |(head, _)| {
-        head.project.as_deref() == Some(&*project)
+        head.project.as_deref() == Some(project.as_str())
     })
 }
 

@@ -186,6 +186,24 @@ impl Project {
         all.map(|run| (run.run_id.clone(), run.pid)).collect()
     }
 
+    /// The runs of an ended task that are still alive (D66).
+    #[must_use]
+    pub fn lingering_runs(&self) -> &[queue::Run] {
+        self.lingering.as_ref().map_or(&[], |lingering| &lingering.runs)
+    }
+
+    /// The runs observed for the RUNNING task.
+    #[must_use]
+    pub fn running_runs(&self) -> &[queue::Run] {
+        self.run().map_or(&[], |run| &run.runs)
+    }
+
+    /// The RUNNING task: its id, the hash of the file that holds it.
+    #[must_use]
+    pub fn running_task(&self) -> Option<(&str, crate::RawHash)> {
+        self.run().map(|run| (run.task.task_id.as_str(), run.hash))
+    }
+
     /// The RUNNING dispatch, if there is one.
     #[must_use]
     pub fn running(&self) -> Option<DispatchId> {

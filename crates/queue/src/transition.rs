@@ -122,6 +122,16 @@ pub fn cancel_pending(document: &Document, reason: &str, at: Timestamp) -> Resul
     end_pending(document, &cancellation_text(reason), at)
 }
 
+/// ERROR over a PENDING task with a text that was made before ([`rejection_text`], [`cancellation_text`]). Where it finds
+/// no room, the bare code of that lack is written (D12).
+///
+/// # Errors
+/// [`QueueFull`]: the document is left alone.
+pub fn reject_with(document: &Document, error: &str, at: Timestamp) -> Result<String, QueueFull> {
+    end_pending(document, error, at)
+        .or_else(|_| end_pending(document, &format!("{}{}", limits::REJECTED_PREFIX, Code::QueueFull), at))
+}
+
 /// The `error` of a rejection: all messages, cut at 4,000 characters (D4).
 #[must_use]
 pub fn rejection_text(problems: &[Problem]) -> String {

@@ -85,7 +85,7 @@ impl Actor {
 
     pub(super) fn carry_out(&mut self, effect: Effect, now: Moment) {
         match effect {
-            Effect::Job(job) => self.start_job(job, now),
+            Effect::Job(job) => self.start_job(job),
             Effect::Send { conn, message } => self.send(conn, message),
             Effect::Reply { req, reply } => self.reply(req, reply),
             Effect::Record(fact) => facts::record(self, fact, now.wall),
@@ -146,6 +146,11 @@ impl Actor {
             }
             None => self.render_again(peer.clone(), dispatch, expires),
         }
+    }
+
+    fn renderer(&self) -> Option<crate::jobs::Renderer> {
+        let context = self.context(None);
+        self.files.as_ref()?.renderer(context)
     }
 
     fn render_again(&self, peer: Arc<Peer>, dispatch: DispatchId, expires: Wall) {

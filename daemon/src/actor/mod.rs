@@ -201,7 +201,7 @@ impl Actor {
         self.watch_processes();
     }
 
-    fn start_job(&mut self, job: lifecycle::Job, now: lifecycle::Moment) {
+    fn start_job(&mut self, job: lifecycle::Job) {
         let Some(mut files) = self.files.take() else { return };
         if self.hung && self.hub.pool.stuck() >= MOST_STUCK {
             tracing::warn!(project = %self.path.display(), "too many file systems do not answer; trying again later");
@@ -209,14 +209,7 @@ impl Actor {
         if matches!(job, lifecycle::Job::Claim(_)) {
             self.task_settings = Some(self.settings.clone());
         }
-        let settings = self.task_settings.clone().unwrap_or_else(|| self.settings.clone());
-        let context = Context {
-            hub: self.hub.clone(),
-            settings,
-            now: crate::convert::timestamp(now.wall),
-            running: self.project.running(),
-            body: body_of(&job).and_then(|body| self.bodies.get(body)),
-        };
+        let context = self.context(body_of(&job));
         let (pool, failed) = (self.hub.pool.clone(), effects::failed(&job));
         let work = async move {
             let done = pool
@@ -231,6 +224,16 @@ impl Actor {
             }
         };
         self.job = Some((Box::pin(work), Instant::now()));
+    }
+
+    fn context(&self, body: Option<lifecycle::Body>) -> Context {
+        Context {
+            hub: self.hub.clone(),
+            settings: self.task_settings.clone().unwrap_or_else(|| self.settings.clone()),
+            now: crate::convert::timestamp(self.hub.now().wall),
+            running: self.project.running(),
+            body: body.and_then(|body| self.bodies.get(body)),
+        }
     }
 
     fn job_done(&mut self, (files, done): (Option<Box<Files>>, Done)) {

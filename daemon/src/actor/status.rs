@@ -21,7 +21,7 @@ impl Actor {
             (why, next) = (Some("its file system does not answer".to_owned()), None);
         }
         if let Some(code) = status.unreadable.filter(|_| state == ProjectState::Unreadable) {
-            reason = Some(StateReason::from_word(code));
+            reason = StateReason::from_word(code);
         }
         let until = |at: lifecycle::Awake| {
             let ms = i64::try_from(at.0.saturating_sub(now.awake.0)).unwrap_or(i64::MAX);
@@ -109,10 +109,10 @@ fn counts((running, complete, failed): (usize, usize, usize)) -> RunCounts {
 
 /// The state's word on the wire.
 pub(super) fn state(state: State) -> ProjectState {
-    ProjectState::from_word(state.as_str())
+    ProjectState::from_word(state.as_str()).unwrap_or(ProjectState::Other)
 }
 
 /// The reason's word on the wire.
 pub(super) fn reason(reason: Reason) -> StateReason {
-    StateReason::from_word(reason.as_str())
+    StateReason::from_word(reason.as_str()).unwrap_or(StateReason::Other)
 }

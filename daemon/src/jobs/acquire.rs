@@ -56,7 +56,7 @@ impl Files {
             return Ok(dir.clone());
         }
         self.lock = None;
-        match ProjectDir::open(&self.path, &store::sys::system(), PiFolder::Create) {
+        match ProjectDir::open(&self.path, &store::sys::Sys::real(), PiFolder::Create) {
             Ok(dir) => {
                 let dir = Arc::new(dir);
                 self.watched.note_folder(&dir);

@@ -18,9 +18,8 @@ impl Files {
         if is_stopped(context, claim.process.pid) {
             return ClaimResult::Stopped;
         }
-        let settings = &context.settings.work_log;
-        if let Err(error) = dir.check_work_log(&settings.path, &settings.heading) {
-            return ClaimResult::WorkLog(failure::chain(&error));
+        if let Err(words) = self.check_log(&dir, context) {
+            return ClaimResult::WorkLog(words);
         }
         let hash = RawHash::from(claim.hash);
         let document = match self.document(&dir, hash) {

@@ -1,10 +1,11 @@
 //! Writing the end of a task, with its line in journal and work log (D63, D67).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lifecycle::{EndWrite, Outcome, WriteResult};
 use queue::{DispatchId, Document, Field, LogEntry};
-use store::{ProjectDir, RawHash};
+use store::{ProjectDir, RawHash, WorkLog};
 use wire::journal::{Ended, Entry, Row};
 use wire::session::EndStatus;
 
@@ -23,16 +24,26 @@ struct End {
 }
 
 impl Files {
-    pub(super) fn open_log(&mut self, context: &Context) -> Result<(), String> {
-        let settings = &context.settings.work_log;
-        let dir = self.dir.as_deref().ok_or("the folder is gone")?;
-        match dir.open_work_log(&settings.path, &settings.heading) {
-            Ok(log) => {
-                self.log = Some(log);
-                Ok(())
-            }
-            Err(error) => Err(failure::chain(&error)),
+    /// A task that could never be logged is not started (D30). Looked at again only when the file changed.
+    pub(super) fn check_log(&mut self, dir: &Arc<ProjectDir>, context: &Context) -> Result<(), String> {
+        let log = work_log(dir, context)?;
+        let stamp = log.stamp().map_err(|error| failure::chain(&error))?;
+        if stamp.is_some() && stamp == self.log_checked {
+            return Ok(());
         }
+        let check = log.check().map_err(|error| failure::chain(&error))?;
+        if let Some(warning) = check.warning {
+            tracing::warn!(project = %self.path.display(), warning, "work log");
+        }
+        self.log_checked = Some(check.stamp);
+        Ok(())
+    }
+
+    pub(super) fn open_log(&mut self, context: &Context) -> Result<(), String> {
+        let dir = self.dir.clone().ok_or("the folder is gone")?;
+        let open = work_log(&dir, context)?.open().map_err(|error| failure::chain(&error))?;
+        self.log = Some(open);
+        Ok(())
     }
 
     pub(super) fn write_end(&mut self, write: &EndWrite, context: &Context) -> WriteResult {
@@ -66,7 +77,11 @@ impl Files {
     pub(super) fn append_log(&mut self) -> Result<(), String> {
         let (log, line) = (self.log.take(), self.line.take());
         match (log, line) {
-            (Some(mut log), Some(line)) => log.append(&line).map_err(|error| failure::chain(&error)),
+            (Some(mut log), Some(line)) => {
+                let check = log.append(&line).map_err(|error| failure::chain(&error))?;
+                self.log_checked = Some(check.stamp);
+                Ok(())
+            }
             _ => Err("the work log was not open".to_owned()),
         }
     }
@@ -79,20 +94,25 @@ impl Files {
     ) -> Result<(), (Vec<DispatchId>, String)> {
         let lines = crate::history::log_lines(&context.hub.journal, &self.path);
         let lines: Vec<_> = lines.into_iter().filter(|(id, _)| Some(*id) != running).collect();
-        let ids = |lines: &[(DispatchId, String)]| lines.iter().map(|(id, _)| *id).collect::<Vec<_>>();
-        let settings = &context.settings.work_log;
-        let Some(dir) = self.dir.as_deref() else { return Ok(()) };
-        if lines.is_empty() {
-            return Ok(());
-        }
-        let missing = dir
-            .open_work_log(&settings.path, &settings.heading)
-            .and_then(|mut log| {
-                let missing = log.missing_lines(&lines)?;
-                missing.iter().try_for_each(|(_, line)| log.append(line))
-            });
-        missing.map_err(|error| (ids(&lines), failure::chain(&error)))
+        let Some(dir) = self.dir.clone().filter(|_| !lines.is_empty()) else { return Ok(()) };
+        let ids = || lines.iter().map(|(id, _)| *id).collect::<Vec<_>>();
+        append_missing(&dir, &lines, context).map_err(|words| (ids(), words))
     }
+}
+
+fn work_log(dir: &Arc<ProjectDir>, context: &Context) -> Result<WorkLog, String> {
+    let settings = &context.settings.work_log;
+    WorkLog::new(dir, &settings.path, &settings.heading).map_err(|error| failure::chain(&error))
+}
+
+fn append_missing(dir: &Arc<ProjectDir>, lines: &[(DispatchId, String)], context: &Context) -> Result<(), String> {
+    let log = work_log(dir, context)?;
+    let chain = |error: &store::LogError| failure::chain(error);
+    let missing = log.missing_lines(lines).map_err(|error| chain(&error))?;
+    for (_, line) in missing {
+        log.open().and_then(|mut open| open.append(line)).map_err(|error| chain(&error))?;
+    }
+    Ok(())
 }
 
 fn make(document: &Document, write: &EndWrite, context: &Context) -> Result<End, lifecycle::Failure> {

@@ -25,7 +25,7 @@ use crate::history::Dispatches;
 use crate::hub::Hub;
 use crate::watch::Watched;
 
-pub use render::Prepared;
+pub use render::{Prepared, Renderer};
 
 /// What one project keeps open between jobs. It travels into each job and comes back with its result.
 pub struct Files {
@@ -38,7 +38,9 @@ pub struct Files {
     /// What the last durable replace of a claim displaced (D64).
     pub swap: Option<store::SwapFile>,
     /// The work log, open between its check and the append (D67).
-    pub log: Option<store::WorkLog>,
+    pub log: Option<store::OpenLog>,
+    /// The work log when it was last found good (D30).
+    pub log_checked: Option<store::Stamp>,
     /// The line that belongs to the end being written.
     pub line: Option<String>,
     /// The message of the last claim.
@@ -83,6 +85,7 @@ impl Files {
             lock: None,
             swap: None,
             log: None,
+            log_checked: None,
             line: None,
             prepared: None,
             ended: None,

@@ -1,13 +1,16 @@
 //! The handoff message of a dispatch: planner fields, context files, agents, what is known of an earlier run (D65, D68).
 
-use queue::{AcceptanceRole, AgentLookup, DispatchId, Document, Gate, Planner};
+use std::path::Path;
+use std::sync::Arc;
+
+use queue::{DispatchId, Document};
+use store::ProjectDir;
 use wire::daemon_calls::ContextFile as WireFile;
 
 use super::{Context, Files};
-use crate::config::NamedBy;
 use crate::context::{self, Content, ContextFile};
 use crate::history;
-use crate::message::{self, Candidates, EarlierRun, GateKind, Handoff, Preferred, PreferredFit};
+use crate::message::{self, EarlierRun, Handoff};
 
 /// A dispatch that is ready to be sent.
 #[derive(Debug, Clone)]
@@ -32,28 +35,68 @@ pub(super) enum Unready {
     Changed,
 }
 
-impl Files {
-    /// Makes the message for the task in `document`.
-    pub(super) fn prepare(&self, document: &Document, dispatch: DispatchId, context: &Context) -> Result<Prepared, Unready> {
-        let dir = self.dir.as_deref().ok_or(Unready::Changed)?;
-        let planner = queue::planner(document, dir).map_err(|_| Unready::Changed)?;
-        let listed = &context.settings.context;
-        let from_project = listed.named_by == NamedBy::Project;
-        let files = context::collect(dir, &listed.files, from_project, planner.plan_ref.as_deref())
-            .map_err(|blocked| Unready::ContextFile(blocked.to_string()))?;
-        let agents = load_agents(&self.path, context);
-        let before = history::ran_before(&context.hub.journal, &self.path, &planner.task_id, &planner.created_at);
-        let room = queue::Room::of(document).ok().map(|room| room.left_for_report() as u64);
-        let message = render(&planner, dispatch, &files, &agents, before.as_ref(), room)
-            .map_err(|error| Unready::ContextFile(error.to_string()))?;
-        let planner_json = wire::Raw::parse(document.planner_json()).map_err(|_| Unready::Changed)?;
-        let context_files = files.iter().filter_map(wire_file).collect();
-        Ok(Prepared { dispatch, task_id: planner.task_id, message, planner: planner_json, context: context_files })
+/// What making a message again needs (a daemon that was restarted before the session had it).
+pub struct Renderer {
+    dir: Arc<ProjectDir>,
+    path: Arc<Path>,
+    context: Context,
+}
+
+impl Renderer {
+    /// The message for the task that is RUNNING in the file; `None` when it is not there any more or a context file
+    /// forbids it (then the dispatch ends by its own limits of time).
+    #[must_use]
+    pub fn render(&self, dispatch: DispatchId) -> Option<Prepared> {
+        let file = self.dir.read_queue().ok()?;
+        let document = Document::parse(&file.bytes).ok().filter(|document| document.dispatch_id() == Some(dispatch))?;
+        match prepare(&self.dir, &self.path, &document, dispatch, &self.context) {
+            Ok(prepared) => Some(prepared),
+            Err(Unready::ContextFile(why)) => {
+                tracing::warn!(project = %self.path.display(), why, "the message of a task could not be made again");
+                None
+            }
+            Err(Unready::Changed) => None,
+        }
     }
 }
 
+impl Files {
+    /// For a dispatch whose message is gone.
+    #[must_use]
+    pub fn renderer(&self, context: Context) -> Option<Renderer> {
+        Some(Renderer { dir: self.dir.clone()?, path: self.path.clone(), context })
+    }
+
+    /// Makes the message for the task in `document`.
+    pub(super) fn prepare(&self, document: &Document, dispatch: DispatchId, context: &Context) -> Result<Prepared, Unready> {
+        let dir = self.dir.as_deref().ok_or(Unready::Changed)?;
+        prepare(dir, &self.path, document, dispatch, context)
+    }
+}
+
+fn prepare(
+    dir: &ProjectDir,
+    path: &Path,
+    document: &Document,
+    dispatch: DispatchId,
+    context: &Context,
+) -> Result<Prepared, Unready> {
+    let planner = queue::planner(document, dir).map_err(|_| Unready::Changed)?;
+    let files = context::collect(dir, &context.settings.context, planner.plan_ref.as_deref())
+        .map_err(|blocked| Unready::ContextFile(blocked.to_string()))?;
+    let agents = load_agents(path, context);
+    let before = history::ran_before(&context.hub.journal, path, &planner.task_id, &planner.created_at);
+    let report_room = queue::Room::of(document).map_or(0, queue::Room::left_for_report);
+    let earlier = before.as_ref().map(earlier);
+    let handoff = Handoff { dispatch_id: dispatch, planner: &planner, agents: &agents, context: &files, earlier, report_room };
+    let message = message::render(&handoff).map_err(|error| Unready::ContextFile(error.to_string()))?;
+    let planner_json = wire::Raw::parse(document.planner_json()).map_err(|_| Unready::Changed)?;
+    let context_files = files.iter().filter_map(wire_file).collect();
+    Ok(Prepared { dispatch, task_id: planner.task_id, message, planner: planner_json, context: context_files })
+}
+
 /// The agents that pi-subagents would load for this project now.
-pub(super) fn load_agents(root: &std::path::Path, context: &Context) -> Vec<queue::Agent> {
+pub(super) fn load_agents(root: &Path, context: &Context) -> Vec<queue::Agent> {
     let env = &context.hub.env;
     let home = env.home.clone().unwrap_or_default();
     let mut places = profiles::Places::new(root, home);
@@ -75,66 +118,13 @@ fn wire_file(file: &ContextFile) -> Option<WireFile> {
     }
 }
 
-fn render(
-    planner: &Planner,
-    dispatch: DispatchId,
-    files: &[ContextFile],
-    agents: &[queue::Agent],
-    before: Option<&wire::journal::Ended>,
-    report_room: Option<u64>,
-) -> Result<String, message::TooLarge> {
-    let role = planner.task_type.role();
-    let names = |role: AcceptanceRole| -> Vec<String> {
-        agents.iter().filter(|agent| agent.role == Some(role)).map(queue::Agent::full_name).collect()
-    };
-    let (workers, reviewers) = (names(role), names(AcceptanceRole::ReadOnly));
-    message::render(&Handoff {
-        dispatch_id: dispatch,
-        task_id: &planner.task_id,
-        task_type: planner.task_type.as_str(),
-        required_role: planner.required_role.as_str(),
-        worker_role: role,
-        preferred_agent: planner.preferred_agent.as_deref().map(|name| preferred(name, role, agents)),
-        gate: gate(planner),
-        parent_task_id: planner.parent_task_id.as_deref(),
-        instruction: &planner.instruction,
-        working_dir: &planner.working_dir,
-        scope: planner.scope.iter().map(String::as_str).collect(),
-        criteria: planner.acceptance_criteria.iter().map(String::as_str).collect(),
-        plan_ref: planner.plan_ref.as_deref(),
-        created_at: &planner.created_at,
-        context: files,
-        earlier: before.map(|ended| EarlierRun {
-            ended_at: ended.completed_at.as_deref().unwrap_or("an unknown time"),
-            status: match ended.status {
-                wire::session::EndStatus::Complete => "COMPLETE",
-                wire::session::EndStatus::Error => "ERROR",
-            },
-            error: ended.error.as_deref(),
-        }),
-        candidates: Candidates {
-            workers: workers.iter().map(String::as_str).collect(),
-            reviewers: reviewers.iter().map(String::as_str).collect(),
+fn earlier(ended: &wire::journal::Ended) -> EarlierRun<'_> {
+    EarlierRun {
+        ended_at: ended.completed_at.as_deref().unwrap_or("an unknown time"),
+        status: match ended.status {
+            wire::session::EndStatus::Complete => "COMPLETE",
+            wire::session::EndStatus::Error => "ERROR",
         },
-        report_room,
-    })
+        error: ended.error.as_deref(),
+    }
 }
-
-fn preferred<'a>(name: &'a str, role: AcceptanceRole, agents: &[queue::Agent]) -> Preferred<'a> {
-    let fit = match queue::find_agent(agents, name) {
-        AgentLookup::Found(agent) if agent.role == Some(role) => PreferredFit::Fits,
-        AgentLookup::Found(_) => PreferredFit::OtherRole,
-        _ => PreferredFit::Unknown,
-    };
-    Preferred { name, fit }
-}
-
-fn gate(planner: &Planner) -> Option<message::Gate<'_>> {
-    let kind = match planner.gate {
-        Gate::None => return None,
-        Gate::ConsultBefore => GateKind::ConsultBefore,
-        Gate::ReviewAfter => GateKind::ReviewAfter,
-    };
-    Some(message::Gate { kind, reason: planner.gate_reason.as_deref().unwrap_or_default() })
-}
-

@@ -124,6 +124,12 @@ impl Accepted {
         }
     }
 
+    /// Makes it ERROR for this reason although every check passed: the work log could not take its line (D67).
+    pub fn demote(&mut self, reason: &str) {
+        self.status = ReportStatus::Error;
+        self.error = Some(reason.to_owned());
+    }
+
     /// What the gate's agent said, if there was a gate: approval or not is in this text alone.
     #[must_use]
     pub fn verdict(&self) -> Option<&str> {
