@@ -47,7 +47,8 @@ impl Events {
         if inner.subscribers.is_empty() {
             return;
         }
-        let event = Event { seq: inner.seq, at: clock::Wall::now().to_string(), project: project.map(str::to_owned), what };
+        let event =
+            Event { seq: inner.seq, at: clock::Wall::now().to_string(), project: project.map(str::to_owned), what };
         inner.subscribers.retain_mut(|subscriber| subscriber.offer(&event));
     }
 }

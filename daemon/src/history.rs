@@ -31,9 +31,9 @@ fn rows(journal: &Journal) -> impl Iterator<Item = String> + use<> {
 
 fn rows_of(journal: &Journal, project: &Path) -> impl Iterator<Item = (Head, String)> + use<> {
     let project = project.to_string_lossy().into_owned();
-    rows(journal).filter_map(|line| Head::parse(&line).ok().map(|head| (head, line))).filter(move |(head, _)| {
-        head.project.as_deref() == Some(project.as_str())
-    })
+    rows(journal)
+        .filter_map(|line| Head::parse(&line).ok().map(|head| (head, line)))
+        .filter(move |(head, _)| head.project.as_deref() == Some(project.as_str()))
 }
 
 /// What the journal knows of a dispatch that another daemon started (D22).

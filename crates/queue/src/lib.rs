@@ -45,8 +45,8 @@ pub use report::{Accepted, AsyncStatus, GateEvidence, ReportContext, ReportStatu
 pub use run::{Observed, Run, RunState};
 pub use submit::{Submission, SubmitError, idle_document, submit};
 pub use transition::{
-    Finished, cancel_pending, cancellation_text, finish_by_us, finish_from_report, format_time, reject, reject_with,
-    rejection_text, start,
+    Finished, cancel_pending, cancellation_text, demote, finish_by_us, finish_from_report, format_time, reject,
+    reject_with, rejection_text, start,
 };
 pub use validate::{planner, planner_unresolved, validate};
 pub use words::{Gate, RequiredRole, Status, TaskType};

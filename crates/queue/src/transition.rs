@@ -99,6 +99,14 @@ pub fn finish_by_us(document: &Document, error: &str, at: Timestamp) -> Result<S
     clear_outcome(ended(document, Status::Error, at).set(Field::Error, quote(error))).apply()
 }
 
+/// ERROR over a COMPLETE whose line the work log could not take; the evidence and everything else stay (D67).
+///
+/// # Errors
+/// [`QueueFull`]: the ERROR is owed (D70).
+pub fn demote(document: &Document, error: &str) -> Result<String, QueueFull> {
+    status(document, Status::Error).set(Field::Error, quote(error)).apply()
+}
+
 /// ERROR for a PENDING task that is not valid (D4). Where the full text finds no room and the reason is that very lack
 /// of room, the code alone is written (D12).
 ///

@@ -7,7 +7,7 @@ use lifecycle::{
     Outgoing, Process, Seen, SettleResult, SubmitResult, Wall,
 };
 use queue::DispatchId;
-use wire::daemon_calls::{Notice, OwnershipChange, TaskCancel, TaskDispatch, TaskRemind};
+use wire::daemon_calls::{DispatchCancel, Notice, OwnershipChange, TaskDispatch, TaskRemind};
 use wire::session::{KnownDispatch, Ownership};
 
 use super::bodies::BodyData;
@@ -115,7 +115,7 @@ impl Actor {
                 let task_id = self.task_id();
                 let reason = crate::message::cancel(&task_id, &reason);
                 let call = SessionCall { kind: CallKind::Cancel, dispatch };
-                peer.call(call, &TaskCancel { dispatch_id: dispatch.to_string(), reason });
+                peer.call(call, &DispatchCancel { dispatch_id: dispatch.to_string(), reason });
             }
             Outgoing::Ownership { owner, reason } => {
                 let ownership = if owner { Ownership::Owner } else { Ownership::Standby };

@@ -35,6 +35,7 @@ pub(super) fn record(actor: &mut Actor, fact: Fact, at: Wall) {
         Fact::Run(dispatch, run) => actor.run_seen(dispatch, &run, at),
         Fact::ReportRefused(dispatch, problems) => actor.report_refused(dispatch, problems, at),
         Fact::Ended(ended) => actor.ended_fact(&ended),
+        Fact::Demoted { task_id, dispatch, text } => actor.demoted(task_id, dispatch, text),
         Fact::LogFailed(why) => actor.log_failed(&why, at),
         Fact::Abandoned { task, dispatch } => actor.abandoned(&task, dispatch, at),
         Fact::State => actor.publish_state(),
@@ -171,6 +172,15 @@ impl Actor {
         if ended.log == LogResult::Failed {
             tracing::error!(project = %self.path.display(), "the work log does not have the task's line");
         }
+        self.last_ended = None;
+    }
+
+    fn demoted(&mut self, task_id: String, dispatch: DispatchId, text: String) {
+        tracing::error!(project = %self.path.display(), task = task_id, why = text, "a COMPLETE became ERROR");
+        let dispatch_id = Some(dispatch.to_string());
+        self.hook("task_ended", Level::Error, &format!("{task_id} ended in ERROR: {text}"));
+        let (status, verdict) = (EndStatus::Error, None);
+        self.publish(EventKind::TaskEnded { task_id, dispatch_id, status, error: Some(text), verdict });
         self.last_ended = None;
     }
 

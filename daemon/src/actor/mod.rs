@@ -13,6 +13,8 @@ mod replies;
 mod status;
 mod wait;
 
+pub use effects::answer;
+
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -240,9 +242,8 @@ impl Actor {
         self.job = None;
         self.hung = false;
         // After a panic everything that was open is gone; the machine finds out by the failed job and starts over.
-        let mut files = files.unwrap_or_else(|| {
-            Box::new(Files::new(self.path.clone(), self.watched.clone(), self.queue.clone()))
-        });
+        let mut files =
+            files.unwrap_or_else(|| Box::new(Files::new(self.path.clone(), self.watched.clone(), self.queue.clone())));
         if let Some(prepared) = files.prepared.take() {
             self.prepared = Some(prepared);
         }

@@ -1,13 +1,13 @@
 //! Requests that the state machine has not answered yet, and where their answers go.
 
-use lifecycle::{Conn, Req};
+use lifecycle::Req;
 use wire::error::{ErrorCode, Refusal};
 
 use crate::peer::Responder;
 
 /// Why a request is open: it decides what its answer looks like.
 #[derive(Debug)]
-pub enum Asked {
+pub(super) enum Asked {
     /// `session.attach`
     Attach,
     /// `task.report`
@@ -32,28 +32,28 @@ pub enum Asked {
 
 /// The open requests of one project.
 #[derive(Debug, Default)]
-pub struct Open {
+pub(super) struct Open {
     next: u64,
     waiting: Vec<(Req, Asked, Option<Responder>)>,
 }
 
 impl Open {
     /// Numbers a request.
-    pub fn add(&mut self, asked: Asked, answer: Responder) -> Req {
+    pub(super) fn add(&mut self, asked: Asked, answer: Responder) -> Req {
         self.next += 1;
         self.waiting.push((Req(self.next), asked, Some(answer)));
         Req(self.next)
     }
 
     /// A request that nobody waits for.
-    pub fn internal(&mut self) -> Req {
+    pub(super) fn internal(&mut self) -> Req {
         self.next += 1;
         self.waiting.push((Req(self.next), Asked::Internal, None));
         Req(self.next)
     }
 
     /// Takes a request out, to be answered.
-    pub fn take(&mut self, req: Req) -> Option<(Asked, Option<Responder>)> {
+    pub(super) fn take(&mut self, req: Req) -> Option<(Asked, Option<Responder>)> {
         let at = self.waiting.iter().position(|(known, ..)| *known == req)?;
         let (_, asked, answer) = self.waiting.swap_remove(at);
         if self.waiting.is_empty() {
@@ -62,17 +62,8 @@ impl Open {
         Some((asked, answer))
     }
 
-    /// Whether a session's attach is still open.
-    #[must_use]
-    pub fn attaching(&self, conn: Conn) -> bool {
-        let of = |(_, asked, answer): &(Req, Asked, Option<Responder>)| {
-            matches!(asked, Asked::Attach) && answer.as_ref().is_some_and(|answer| answer.peer().conn() == conn)
-        };
-        self.waiting.iter().any(of)
-    }
-
     /// The project is gone: whoever still waits is told.
-    pub fn drop_all(&mut self) {
+    pub(super) fn drop_all(&mut self) {
         for (.., answer) in std::mem::take(&mut self.waiting) {
             if let Some(answer) = answer {
                 answer.error(Refusal::new(ErrorCode::UnknownProject, "the project has left"));

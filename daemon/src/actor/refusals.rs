@@ -11,21 +11,28 @@ pub(super) fn no_such_dispatch() -> Refusal {
 /// One refusal on the wire. `NotRunning` is looked up in the journal before it comes here.
 pub(super) fn refusal(why: &Why) -> Refusal {
     let (code, message) = match why {
-        Why::Disabled => (ErrorCode::ProjectDisabled, "the project is disabled; `handoff enable` takes it up again".into()),
+        Why::Disabled => {
+            (ErrorCode::ProjectDisabled, "the project is disabled; `handoff enable` takes it up again".into())
+        }
         Why::Blocked => (ErrorCode::ProjectBlocked, "the project is blocked; `handoff status` says by what".into()),
         Why::Held => (ErrorCode::ProjectHeld, "the project is held; `handoff resume` lets it go on".into()),
         Why::NotOwner => (ErrorCode::NotOwner, "the task belongs to another session".into()),
         Why::NotRunning(_) => return no_such_dispatch(),
-        Why::Cancelled => (ErrorCode::Cancelled, "the task is being cancelled; its report is not taken any more".into()),
+        Why::Cancelled => {
+            (ErrorCode::Cancelled, "the task is being cancelled; its report is not taken any more".into())
+        }
         Why::QueueChanged => {
             (ErrorCode::QueueChanged, "tasks.json no longer holds this task; `handoff resume` gives the task up".into())
         }
         Why::QueueBusy => (ErrorCode::QueueBusy, "tasks.json holds a task that has not ended".into()),
-        Why::QueueUnreadable => (ErrorCode::QueueUnreadable, "tasks.json cannot be read; `handoff lint` says why".into()),
+        Why::QueueUnreadable => {
+            (ErrorCode::QueueUnreadable, "tasks.json cannot be read; `handoff lint` says why".into())
+        }
         Why::QueueFull => (ErrorCode::QueueFull, "the task would leave no room for its course in tasks.json".into()),
         Why::CannotWrite(words) => (ErrorCode::CannotWrite, format!("nothing was written: {words}")),
         Why::ReportTooLarge { limit, size } => {
-            let message = format!("with this report tasks.json would have {size} bytes; {limit} are allowed: send a shorter one");
+            let message =
+                format!("with this report tasks.json would have {size} bytes; {limit} are allowed: send a shorter one");
             return Refusal::report_too_large(message, *limit as u64, *size as u64);
         }
         Why::TaskMismatch(Some(id)) => (ErrorCode::TaskMismatch, format!("the task there is {}", shown(id))),

@@ -2,8 +2,8 @@
 
 use lifecycle::{Reason, ReportState as Report, State};
 use wire::status::{
-    DeliveryState, LockOwner, LockStatus, ProjectState, ProjectStatus, ProjectWatch, ReportState, RunCounts, RunningTask,
-    SessionStatus, StateReason,
+    DeliveryState, LockOwner, LockStatus, ProjectState, ProjectStatus, ProjectWatch, ReportState, RunCounts,
+    RunningTask, SessionStatus, StateReason,
 };
 
 use super::Actor;

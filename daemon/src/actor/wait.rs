@@ -8,16 +8,16 @@ use wire::error::{ErrorCode, Refusal};
 use wire::session::EndStatus;
 use wire::status::TaskStatus;
 
+use super::Actor;
 use super::bodies::BodyData;
 use super::mail::Mail;
 use super::open::Asked;
-use super::Actor;
 use crate::history;
 use crate::peer::Responder;
 
 /// Clients that wait for the end of a task.
 #[derive(Debug, Default)]
-pub struct Waiters {
+pub(super) struct Waiters {
     next: u64,
     waiting: Vec<(u64, String, Responder)>,
 }
@@ -30,7 +30,7 @@ impl Waiters {
     }
 
     /// The project is gone: nobody will hear of an end.
-    pub fn drop_all(&mut self) {
+    pub(super) fn drop_all(&mut self) {
         for (.., answer) in std::mem::take(&mut self.waiting) {
             answer.error(Refusal::new(ErrorCode::ShuttingDown, "the daemon no longer manages this project"));
         }

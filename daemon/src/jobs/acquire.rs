@@ -22,7 +22,8 @@ impl Files {
         let before = self.dir.as_ref().map(|dir| dir.identity());
         let dir = match self.open_folder() {
             Ok(dir) => dir,
-            Err(acquired) => return acquired,
+            Err(None) => return Acquired::Missing,
+            Err(Some(failure)) => return Acquired::Failed(failure),
         };
         let fresh_folder = before.is_some_and(|old| old != dir.identity());
         self.lock = None; // what we lost is judged anew, under the guard
@@ -50,8 +51,8 @@ impl Files {
         }
     }
 
-    /// The opened folders, if the name still leads to them; else opened again.
-    fn open_folder(&mut self) -> Result<Arc<ProjectDir>, Acquired> {
+    /// The opened folders, if the name still leads to them; else opened again. `Err(None)`: there is no folder.
+    fn open_folder(&mut self) -> Result<Arc<ProjectDir>, Option<Failure>> {
         if let Some(dir) = self.dir.as_ref().filter(|dir| dir.still_named().is_ok()) {
             return Ok(dir.clone());
         }
@@ -66,9 +67,9 @@ impl Files {
             Err(error) => {
                 self.dir = None;
                 Err(match &error {
-                    OpenError::Missing(_) | OpenError::NotAFolder(_) => Acquired::Missing,
-                    OpenError::Io(fault) => Acquired::Failed(failure::io(fault)),
-                    _ => Acquired::Failed(Failure::CannotWrite(failure::chain(&error))),
+                    OpenError::Missing(_) | OpenError::NotAFolder(_) => None,
+                    OpenError::Io(fault) => Some(failure::io(fault)),
+                    _ => Some(Failure::CannotWrite(failure::chain(&error))),
                 })
             }
         }
@@ -160,9 +161,8 @@ fn same_boot(content: &LockContent, me: &Claimant) -> bool {
 
 fn recovered_from(content: &LockContent, me: &Claimant) -> Recovered {
     let session = content.session.as_ref().filter(|_| same_boot(content, me));
-    let alive = session.is_some_and(|session| {
-        me.processes.is_alive(ProcessId { pid: session.pid, started: session.started })
-    });
+    let alive =
+        session.is_some_and(|session| me.processes.is_alive(ProcessId { pid: session.pid, started: session.started }));
     let binding = session.map(|session| Binding {
         session_id: session.session_id.clone(),
         process: Process { pid: session.pid.unsigned_abs(), started: session.started.unwrap_or(0) },
@@ -193,6 +193,8 @@ pub(super) fn lock_failure(dir: &ProjectDir, error: &LockError) -> Failure {
         LockError::Moved(at) => failure::moved(dir, at),
         LockError::Lost { .. } => Failure::LockLost,
         LockError::CannotWrite(fault) => failure::io(fault),
-        LockError::TooLong | LockError::NoInstance | LockError::Contended => Failure::CannotWrite(failure::chain(error)),
+        LockError::TooLong | LockError::NoInstance | LockError::Contended => {
+            Failure::CannotWrite(failure::chain(error))
+        }
     }
 }

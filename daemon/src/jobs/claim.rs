@@ -112,7 +112,9 @@ impl Files {
                 tracing::warn!(project = %self.path.display(), kept, "a write to tasks.json that nobody had read was kept aside");
                 self.warnings.push(format!("a write to tasks.json that nobody had read was kept as {kept}"));
             }
-            Err(error) => tracing::warn!(project = %self.path.display(), %error, "a displaced file could not be removed"),
+            Err(error) => {
+                tracing::warn!(project = %self.path.display(), %error, "a displaced file could not be removed");
+            }
         }
     }
 }

@@ -120,7 +120,14 @@ fn make(document: &Document, write: &EndWrite, context: &Context) -> Result<End,
     match &write.outcome {
         Outcome::Ours(reason) => {
             let text = queue::finish_by_us(document, reason, at).map_err(|full| too_large(full.size))?;
-            let line = queue::log_line(&LogEntry { dispatch_id: write.dispatch, ..LogEntry::of_error(document, reason, at) });
+            let line =
+                queue::log_line(&LogEntry { dispatch_id: write.dispatch, ..LogEntry::of_error(document, reason, at) });
+            Ok(End { row: row(document, &text, write, EndStatus::Error, Some(reason), None, line), text })
+        }
+        Outcome::Demote(reason) => {
+            let text = queue::demote(document, reason).map_err(|full| too_large(full.size))?;
+            let line =
+                queue::log_line(&LogEntry { dispatch_id: write.dispatch, ..LogEntry::of_error(document, reason, at) });
             Ok(End { row: row(document, &text, write, EndStatus::Error, Some(reason), None, line), text })
         }
         Outcome::Report { complete, demoted, .. } => {
@@ -133,7 +140,10 @@ fn make(document: &Document, write: &EndWrite, context: &Context) -> Result<End,
                 accepted.demote(reason);
             }
             let finished = queue::finish_from_report(document, &accepted, at).map_err(|full| too_large(full.size))?;
-            let line = queue::log_line(&LogEntry { dispatch_id: write.dispatch, ..LogEntry::of_report(document, &accepted, at) });
+            let line = queue::log_line(&LogEntry {
+                dispatch_id: write.dispatch,
+                ..LogEntry::of_report(document, &accepted, at)
+            });
             let status = if *complete && demoted.is_none() { EndStatus::Complete } else { EndStatus::Error };
             let verdict = accepted.verdict().and_then(|text| text.lines().next()).map(str::to_owned);
             let error = accepted.error.clone();

@@ -109,7 +109,9 @@ impl Files {
             Job::Claim(claim) => Done::Claimed(self.claim(&claim, context)),
             Job::Settle => Done::Settled(self.settle(context)),
             Job::Reject { hash, text } => Done::Rejected(self.reject(RawHash::from(hash), &text, context)),
-            Job::CheckReport { hash, runs, .. } => Done::Checked(self.check_report(RawHash::from(hash), &runs, context)),
+            Job::CheckReport { hash, runs, .. } => {
+                Done::Checked(self.check_report(RawHash::from(hash), &runs, context))
+            }
             Job::OpenLog => Done::LogOpened(self.open_log(context)),
             Job::WriteEnd(write) => Done::EndWritten(self.write_end(&write, context)),
             Job::AppendLog => Done::LogAppended(self.append_log()),
@@ -138,7 +140,7 @@ pub const fn body_of(job: &Job) -> Option<Body> {
         Job::CheckReport { body, .. } | Job::Submit { body, .. } => Some(*body),
         Job::WriteEnd(write) => match write.outcome {
             lifecycle::Outcome::Report { body, .. } => Some(body),
-            lifecycle::Outcome::Ours(_) => None,
+            lifecycle::Outcome::Ours(_) | lifecycle::Outcome::Demote(_) => None,
         },
         _ => None,
     }

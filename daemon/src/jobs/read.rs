@@ -143,7 +143,11 @@ pub(super) fn meta(document: &Document) -> TaskMeta {
 }
 
 /// What `daemon.status` shows.
-pub(super) fn queue_status(status: Option<queue::Status>, task_id: Option<String>, problems: &[Problem]) -> QueueStatus {
+pub(super) fn queue_status(
+    status: Option<queue::Status>,
+    task_id: Option<String>,
+    problems: &[Problem],
+) -> QueueStatus {
     QueueStatus {
         status: status.map(|status| match status {
             queue::Status::Idle => TaskStatus::Idle,

@@ -68,7 +68,12 @@ impl Files {
     }
 
     /// Makes the message for the task in `document`.
-    pub(super) fn prepare(&self, document: &Document, dispatch: DispatchId, context: &Context) -> Result<Prepared, Unready> {
+    pub(super) fn prepare(
+        &self,
+        document: &Document,
+        dispatch: DispatchId,
+        context: &Context,
+    ) -> Result<Prepared, Unready> {
         let dir = self.dir.as_deref().ok_or(Unready::Changed)?;
         prepare(dir, &self.path, document, dispatch, context)
     }
@@ -88,7 +93,8 @@ fn prepare(
     let before = history::ran_before(&context.hub.journal, path, &planner.task_id, &planner.created_at);
     let report_room = queue::Room::of(document).map_or(0, queue::Room::left_for_report);
     let earlier = before.as_ref().map(earlier);
-    let handoff = Handoff { dispatch_id: dispatch, planner: &planner, agents: &agents, context: &files, earlier, report_room };
+    let handoff =
+        Handoff { dispatch_id: dispatch, planner: &planner, agents: &agents, context: &files, earlier, report_room };
     let message = message::render(&handoff).map_err(|error| Unready::ContextFile(error.to_string()))?;
     let planner_json = wire::Raw::parse(document.planner_json()).map_err(|_| Unready::Changed)?;
     let context_files = files.iter().filter_map(wire_file).collect();

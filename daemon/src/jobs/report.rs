@@ -22,7 +22,13 @@ impl Files {
         let observed = convert::observed(data.observed.clone(), seen);
         let checked = queue::check_report(
             &data.json,
-            &ReportContext { queue: &document, expected: None, paths: &*dir, agents: &agents, observed: observed.as_ref() },
+            &ReportContext {
+                queue: &document,
+                expected: None,
+                paths: &*dir,
+                agents: &agents,
+                observed: observed.as_ref(),
+            },
         );
         match checked {
             Ok(accepted) => {
