@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use lifecycle::{Awake, AwakeClock, Conn, Moment};
 use tokio::sync::{mpsc, watch};
@@ -17,6 +17,7 @@ use crate::config::Config;
 use crate::env::Env;
 use crate::events::Events;
 use crate::folder_id::FolderId;
+use crate::history;
 use crate::journal::Journal;
 use crate::notify::Notifier;
 use crate::places::Places;
@@ -48,6 +49,8 @@ pub struct Hub {
     pub notifier: Notifier,
     /// Who we are for lock files (D14).
     pub claimant: store::Claimant,
+    /// What the journal says of the time before this start; made by the first project that is opened.
+    past: OnceLock<Mutex<history::Index>>,
     /// The configuration in force.
     config: RwLock<Arc<Config>>,
     awake: Mutex<AwakeClock>,
@@ -102,6 +105,7 @@ impl Hub {
             processes: parts.processes,
             notifier: parts.notifier,
             claimant: parts.claimant,
+            past: OnceLock::new(),
             config: RwLock::new(Arc::new(parts.config)),
             awake: Mutex::new(AwakeClock::start(clock::monotonic_ms())),
             next_conn: AtomicU64::new(1),
@@ -110,6 +114,13 @@ impl Hub {
             gaps: watch::Sender::new(0),
         });
         (hub, told)
+    }
+
+    /// Takes out what the journal says of a project. The first call reads the journal: blocking.
+    #[must_use]
+    pub fn take_past(&self, project: &str) -> history::Past {
+        let past = self.past.get_or_init(|| Mutex::new(history::build(&self.journal)));
+        lock(past).remove(project).unwrap_or_default()
     }
 
     /// A project let go of its lock: it left, was disabled, or the daemon stops.
@@ -131,10 +142,7 @@ impl Hub {
     /// Now, for the state machine. Whoever reads first after a gap tells everybody (D21).
     #[must_use]
     pub fn now(&self) -> Moment {
-        let (awake, gap) = lock(&self.awake).read(clock::monotonic_ms());
-        if gap.is_some() {
-            self.gaps.send_modify(|count| *count += 1);
-        }
+        let awake = self.awake();
         let mut entropy = [0; 16];
         getrandom(&mut entropy);
         Moment { awake, wall: lifecycle::Wall(clock::Wall::now().unix_ms()), entropy: u128::from_le_bytes(entropy) }
@@ -143,7 +151,11 @@ impl Hub {
     /// Awake time now.
     #[must_use]
     pub fn awake(&self) -> Awake {
-        self.now().awake
+        let (awake, gap) = lock(&self.awake).read(clock::monotonic_ms());
+        if gap.is_some() {
+            self.gaps.send_modify(|count| *count += 1);
+        }
+        awake
     }
 
     /// Changes whenever a gap in awake time ended.

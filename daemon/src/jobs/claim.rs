@@ -44,7 +44,7 @@ impl Files {
                 self.swap = replaced.displaced;
                 self.warn_tight(&document);
                 let (task_id, created) = (prepared.task_id.clone(), super::read::meta(&document).created_at);
-                self.dispatches(context).note(&task_id, &created, claim.started);
+                self.past(context).dispatches.note(&task_id, &created, claim.started);
                 self.queue.status = Some(wire::status::TaskStatus::Running);
                 self.prepared = Some(Box::new(prepared));
                 ClaimResult::Claimed { hash: *RawHash::of(text.as_bytes()).as_bytes(), displaced }

@@ -92,8 +92,8 @@ impl Files {
         running: Option<DispatchId>,
         context: &Context,
     ) -> Result<(), (Vec<DispatchId>, String)> {
-        let lines = crate::history::log_lines(&context.hub.journal, &self.path);
-        let lines: Vec<_> = lines.into_iter().filter(|(id, _)| Some(*id) != running).collect();
+        let lines: Vec<_> =
+            std::mem::take(&mut self.past(context).lines).into_iter().filter(|(id, _)| Some(*id) != running).collect();
         let Some(dir) = self.dir.clone().filter(|_| !lines.is_empty()) else { return Ok(()) };
         let ids = || lines.iter().map(|(id, _)| *id).collect::<Vec<_>>();
         append_missing(&dir, &lines, context).map_err(|words| (ids(), words))

@@ -21,7 +21,7 @@ use store::{ProjectDir, RawHash};
 use crate::actor::bodies::BodyRef;
 use crate::config::Settings;
 use crate::git::TrackedCache;
-use crate::history::Dispatches;
+use crate::history::Past;
 use crate::hub::Hub;
 use crate::watch::Watched;
 
@@ -51,8 +51,8 @@ pub struct Files {
     pub moved_to: Option<String>,
     /// What git's index said (D65).
     pub tracked: TrackedCache,
-    /// When tasks of this project were dispatched (D65); filled from the journal once.
-    pub dispatches: Option<Box<Dispatches>>,
+    /// What the journal said at the start, and the dispatches since (D22, D65, D67).
+    pub past: Option<Box<Past>>,
     /// What `daemon.status` shows of the file.
     pub queue: wire::status::QueueStatus,
     /// Things that still work but with less protection, for `daemon.status`.
@@ -91,7 +91,7 @@ impl Files {
             ended: None,
             moved_to: None,
             tracked: TrackedCache::default(),
-            dispatches: None,
+            past: None,
             queue,
             warnings: Vec::new(),
             watched,

@@ -7,7 +7,7 @@ use wire::status::{QueueStatus, TaskStatus};
 
 use super::{Context, Files, failure};
 use crate::git::Tracking;
-use crate::history;
+use crate::history::Past;
 
 impl Files {
     pub(super) fn read(&mut self, context: &Context) -> Seen {
@@ -92,17 +92,17 @@ impl Files {
         }
     }
 
-    fn running(&self, document: &Document, context: &Context) -> Content {
+    fn running(&mut self, document: &Document, context: &Context) -> Content {
         let by = document.dispatch_id();
         let foreign = by.filter(|id| context.running != Some(*id));
-        let facts = foreign.map(|id| Box::new(history::facts(&context.hub.journal, &self.path, id)));
+        let facts = foreign.and_then(|id| self.past(context).facts(id)).map(Box::new);
         Content::Running { task: Box::new(meta(document)), by, facts }
     }
 
     fn pending(&mut self, document: &Document, rejection: Option<String>, context: &Context) -> Content {
         let task = meta(document);
         let tracked = rejection.is_none() && !context.settings.allow_tracked && self.is_tracked();
-        let dispatched_before = self.dispatches(context).before(&task.task_id, &task.created_at);
+        let dispatched_before = self.past(context).dispatches.before(&task.task_id, &task.created_at);
         Content::Pending(Box::new(Pending { task, rejection, full: false, tracked, dispatched_before }))
     }
 
@@ -117,9 +117,10 @@ impl Files {
         }
     }
 
-    pub(super) fn dispatches(&mut self, context: &Context) -> &mut history::Dispatches {
-        let (journal, path) = (&context.hub.journal, &self.path);
-        self.dispatches.get_or_insert_with(|| Box::new(history::dispatches(journal, path)))
+    /// What the journal said when this daemon started.
+    pub(super) fn past(&mut self, context: &Context) -> &mut Past {
+        let path = &self.path;
+        self.past.get_or_insert_with(|| Box::new(context.hub.take_past(&path.to_string_lossy())))
     }
 
     /// The document as it is now, if it still is what was read before.

@@ -49,7 +49,7 @@ impl Renderer {
     pub fn render(&self, dispatch: DispatchId) -> Option<Prepared> {
         let file = self.dir.read_queue().ok()?;
         let document = Document::parse(&file.bytes).ok().filter(|document| document.dispatch_id() == Some(dispatch))?;
-        match prepare(&self.dir, &self.path, &document, dispatch, &self.context) {
+        match prepare(&self.dir, &self.path, &document, dispatch, None, &self.context) {
             Ok(prepared) => Some(prepared),
             Err(Unready::ContextFile(why)) => {
                 tracing::warn!(project = %self.path.display(), why, "the message of a task could not be made again");
@@ -69,13 +69,19 @@ impl Files {
 
     /// Makes the message for the task in `document`.
     pub(super) fn prepare(
-        &self,
+        &mut self,
         document: &Document,
         dispatch: DispatchId,
         context: &Context,
     ) -> Result<Prepared, Unready> {
-        let dir = self.dir.as_deref().ok_or(Unready::Changed)?;
-        prepare(dir, &self.path, document, dispatch, context)
+        let dir = self.dir.clone().ok_or(Unready::Changed)?;
+        let meta = super::read::meta(document);
+        // The journal is searched only when the task is known to have run: that is rare, a search is not cheap.
+        let ran = !self.past(context).dispatches.before(&meta.task_id, &meta.created_at).is_empty();
+        let before = ran
+            .then(|| history::ran_before(&context.hub.journal, &self.path, &meta.task_id, &meta.created_at))
+            .flatten();
+        prepare(&dir, &self.path, document, dispatch, before.as_ref(), context)
     }
 }
 
@@ -84,15 +90,15 @@ fn prepare(
     path: &Path,
     document: &Document,
     dispatch: DispatchId,
+    before: Option<&wire::journal::Ended>,
     context: &Context,
 ) -> Result<Prepared, Unready> {
     let planner = queue::planner(document, dir).map_err(|_| Unready::Changed)?;
     let files = context::collect(dir, &context.settings.context, planner.plan_ref.as_deref())
         .map_err(|blocked| Unready::ContextFile(blocked.to_string()))?;
     let agents = load_agents(path, context);
-    let before = history::ran_before(&context.hub.journal, path, &planner.task_id, &planner.created_at);
     let report_room = queue::Room::of(document).map_or(0, queue::Room::left_for_report);
-    let earlier = before.as_ref().map(earlier);
+    let earlier = before.map(earlier);
     let handoff =
         Handoff { dispatch_id: dispatch, planner: &planner, agents: &agents, context: &files, earlier, report_room };
     let message = message::render(&handoff).map_err(|error| Unready::ContextFile(error.to_string()))?;

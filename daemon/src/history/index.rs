@@ -1,0 +1,138 @@
+//! What a daemon remembers of the time before it started: one pass over the journal, taken apart by project (D22, D65, D67).
+//!
+//! Each project takes its part once, when it is opened; nothing of it stays here afterwards.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use lifecycle::{Facts, Wall};
+use queue::DispatchId;
+use wire::journal::{Entry, Row};
+
+use crate::journal::{self, Journal};
+
+/// Dispatches of one project that are remembered.
+const REMEMBERED: usize = 32;
+/// Lines that a recovery compares with the work log: only the newest can be missing, a few more cost nothing.
+const LINES: usize = 4;
+
+/// What the journal says of one project.
+#[derive(Debug, Default)]
+pub struct Past {
+    /// When its tasks were dispatched.
+    pub dispatches: Dispatches,
+    /// The finished lines of the newest ended dispatches, oldest first (D67).
+    pub lines: VecDeque<(DispatchId, String)>,
+    /// The newest dispatch and what is known of it (D22).
+    pub newest: Option<(DispatchId, Facts)>,
+}
+
+/// All projects of the journal.
+pub type Index = HashMap<String, Past>;
+
+/// Reads the whole journal once. Blocking.
+#[must_use]
+pub fn build(journal: &Journal) -> Index {
+    let mut index = Index::new();
+    let result = journal::index(journal.path(), crate::clock::Wall::from_unix_ms(i64::MIN), |line| {
+        if !is_about_a_dispatch(line) {
+            return;
+        }
+        if let Ok(row) = Row::parse(line)
+            && let Some(project) = row.project
+        {
+            index.entry(project).or_default().note(row.entry, super::wall(&row.at));
+        }
+    });
+    if let Err(error) = result {
+        tracing::warn!(%error, "the journal cannot be read; tasks that ran before are not known");
+    }
+    index
+}
+
+/// A cheap look before the parse: most rows of a long journal are about states and sessions.
+fn is_about_a_dispatch(line: &str) -> bool {
+    line.contains("\"dispatch_id\":\"")
+}
+
+impl Past {
+    /// What is known of a dispatch that another daemon started (D22).
+    #[must_use]
+    pub fn facts(&self, dispatch: DispatchId) -> Option<Facts> {
+        self.newest.as_ref().filter(|(id, _)| *id == dispatch).map(|(_, facts)| facts.clone())
+    }
+
+    fn note(&mut self, entry: Entry, at: Option<Wall>) {
+        match entry {
+            Entry::Running(row) => {
+                let started = super::wall(&row.started_at).or(at);
+                if let (Some(id), Some(started)) = (DispatchId::parse(&row.dispatch_id), started) {
+                    self.dispatches.note(&row.task_id, row.created_at.as_deref().unwrap_or_default(), started);
+                    let facts = Facts { started: Some(started), last_seen: Some(started), ..Facts::default() };
+                    self.newest = Some((id, facts));
+                }
+            }
+            Entry::Sent(row) => self.change(&row.dispatch_id, at, |facts| facts.sent = true),
+            Entry::Accepted(row) => self.change(&row.dispatch_id, at, |facts| facts.accepted = true),
+            Entry::ReportRefused(row) => self.change(&row.dispatch_id, at, |facts| facts.accepted = true),
+            Entry::Run(row) => {
+                let run = crate::convert::run(row.run);
+                self.change(&row.dispatch_id, at, |facts| {
+                    match facts.runs.iter_mut().find(|known| known.run_id == run.run_id) {
+                        Some(known) => *known = run,
+                        None => facts.runs.push(run),
+                    }
+                });
+            }
+            Entry::Ended(row) => {
+                if let (Some(id), Some(line)) = (row.dispatch_id.as_deref().and_then(DispatchId::parse), row.log_line) {
+                    self.lines.retain(|(known, _)| *known != id);
+                    self.lines.push_back((id, line));
+                    if self.lines.len() > LINES {
+                        self.lines.pop_front();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn change(&mut self, dispatch: &str, at: Option<Wall>, change: impl FnOnce(&mut Facts)) {
+        if let Some((id, facts)) = &mut self.newest
+            && DispatchId::parse(dispatch) == Some(*id)
+        {
+            facts.last_seen = at.or(facts.last_seen);
+            change(facts);
+        }
+    }
+}
+
+/// When tasks of one project were dispatched, newest last (D65). Tasks are kept as hashes of id and `created_at`: two
+/// that collide would only be shown as one that ran before.
+#[derive(Debug, Default)]
+pub struct Dispatches {
+    known: VecDeque<(u64, Wall)>,
+}
+
+impl Dispatches {
+    /// When this task was dispatched before, newest first, two at most.
+    #[must_use]
+    pub fn before(&self, task_id: &str, created_at: &str) -> Vec<Wall> {
+        let wanted = key(task_id, created_at);
+        self.known.iter().rev().filter(|(key, _)| *key == wanted).map(|(_, at)| *at).take(2).collect()
+    }
+
+    /// Notes a dispatch.
+    pub fn note(&mut self, task_id: &str, created_at: &str, at: Wall) {
+        if self.known.len() == REMEMBERED {
+            self.known.pop_front();
+        }
+        self.known.push_back((key(task_id, created_at), at));
+    }
+}
+
+fn key(task_id: &str, created_at: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (task_id, created_at).hash(&mut hasher);
+    hasher.finish()
+}

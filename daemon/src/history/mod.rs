@@ -1,0 +1,86 @@
+//! Questions to the journal: how a task or a dispatch ended, whether a task was ever dispatched (D64, D65).
+//!
+//! Answers are read from the files newest first when they are asked for; what must be known of every project at start
+//! comes from one pass (`index`). Blocking: for jobs, not for the loop.
+
+mod index;
+
+use std::path::Path;
+
+pub use index::{Dispatches, Index, Past, build};
+use lifecycle::Wall;
+use queue::DispatchId;
+use wire::journal::{Ended, Entry, Head, Row};
+
+use crate::clock;
+use crate::journal::{self, Journal};
+
+/// Rows that are looked at for questions that may have no answer.
+const FAR_ENOUGH: usize = 20_000;
+
+/// The newest rows of the journal, newest first, as far as a question should look.
+fn rows(journal: &Journal) -> impl Iterator<Item = String> + use<> {
+    let newest = journal::newest_first(journal.path());
+    if let Err(error) = &newest {
+        tracing::warn!(%error, "the journal cannot be read");
+    }
+    newest.into_iter().flatten().map_while(Result::ok).take(FAR_ENOUGH)
+}
+
+fn rows_of(journal: &Journal, project: &Path) -> impl Iterator<Item = (Head, String)> + use<> {
+    let project = project.to_string_lossy().into_owned();
+    rows(journal)
+        .filter_map(|line| Head::parse(&line).ok().map(|head| (head, line)))
+        .filter(move |(head, _)| head.project.as_deref() == Some(project.as_str()))
+}
+
+fn wall(text: &str) -> Option<Wall> {
+    clock::Wall::parse(text).map(|at| Wall(at.unix_ms()))
+}
+
+/// How the task of this id ended the last time.
+#[must_use]
+pub fn ended_task(journal: &Journal, project: &Path, task_id: &str) -> Option<Ended> {
+    rows_of(journal, project)
+        .filter(|(head, _)| head.kind == "ended" && head.task_id.as_deref() == Some(task_id))
+        .find_map(|(_, line)| ended(&line))
+}
+
+/// How the same task (id and `created_at`) ended the last time.
+#[must_use]
+pub fn ran_before(journal: &Journal, project: &Path, task_id: &str, created_at: &str) -> Option<Ended> {
+    rows_of(journal, project)
+        .filter(|(head, _)| head.kind == "ended" && head.task_id.as_deref() == Some(task_id))
+        .filter(|(head, _)| head.created_at.as_deref() == Some(created_at))
+        .find_map(|(_, line)| ended(&line))
+}
+
+/// How a dispatch ended, and whether its line could not be logged.
+#[must_use]
+pub fn ended_dispatch(journal: &Journal, project: &Path, dispatch: DispatchId) -> Option<(Ended, bool)> {
+    let id = dispatch.to_string();
+    let mut log_failed = false;
+    for (head, line) in rows_of(journal, project).filter(|(head, _)| head.dispatch_id.as_deref() == Some(&id)) {
+        match head.kind.as_str() {
+            "log_failed" => log_failed = true,
+            "ended" => return ended(&line).map(|row| (row, log_failed)),
+            "running" | "abandoned" => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn ended(line: &str) -> Option<Ended> {
+    match Row::parse(line).ok()?.entry {
+        Entry::Ended(ended) => Some(ended),
+        _ => None,
+    }
+}
+
+/// Whether the journal knows a task of this fingerprint as dispatched (D64).
+#[must_use]
+pub fn was_dispatched(journal: &Journal, project: &Path, fingerprint: &str) -> bool {
+    rows_of(journal, project)
+        .any(|(head, _)| head.kind == "running" && head.fingerprint.as_deref() == Some(fingerprint))
+}
