@@ -20,11 +20,12 @@ pub const MOST_STUCK: usize = 60;
 pub struct Pool {
     places: Arc<Semaphore>,
     stuck: Arc<AtomicUsize>,
+    stuck_after: Duration,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self { places: Arc::new(Semaphore::new(WORKERS)), stuck: Arc::new(AtomicUsize::new(0)) }
+        Self::new(STUCK_AFTER)
     }
 }
 
@@ -37,6 +38,10 @@ pub enum PoolError {
 }
 
 impl Pool {
+    fn new(stuck_after: Duration) -> Self {
+        Self { places: Arc::new(Semaphore::new(WORKERS)), stuck: Arc::default(), stuck_after }
+    }
+
     /// Runs `job` on a blocking thread.
     ///
     /// # Errors
@@ -49,7 +54,7 @@ impl Pool {
         // The semaphore is never closed, so an error cannot happen; without a place the job still runs.
         let place = self.places.clone().acquire_owned().await.ok();
         let mut running = tokio::task::spawn_blocking(job);
-        let result = match tokio::time::timeout(STUCK_AFTER, &mut running).await {
+        let result = match tokio::time::timeout(self.stuck_after, &mut running).await {
             Ok(result) => result,
             Err(_) => {
                 self.stuck.fetch_add(1, Ordering::Relaxed);
@@ -73,27 +78,25 @@ impl Pool {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn jobs_that_hang_give_their_places_up() {
-        let pool = Pool::default();
-        let (release, gate) = std::sync::mpsc::channel::<()>();
-        let gate = Arc::new(std::sync::Mutex::new(gate));
+        let pool = Pool::new(Duration::from_millis(10));
+        let mut gates = Vec::new();
         let hung: Vec<_> = (0..WORKERS)
             .map(|_| {
-                let (pool, gate) = (pool.clone(), gate.clone());
-                tokio::spawn(async move { pool.run(move || gate.lock().unwrap().recv().ok()).await })
+                let (gate, closed) = std::sync::mpsc::channel::<()>();
+                gates.push(gate);
+                let pool = pool.clone();
+                tokio::spawn(async move { pool.run(move || closed.recv().is_err()).await })
             })
             .collect();
-        tokio::task::yield_now().await;
-        let quick = tokio::spawn({
-            let pool = pool.clone();
-            async move { pool.run(|| 7).await }
-        });
-        assert_eq!(quick.await.unwrap().unwrap(), 7);
-        assert!(pool.stuck() > 0);
-        drop(release);
+        while pool.stuck() < WORKERS {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert_eq!(pool.run(|| 7).await.unwrap(), 7);
+        drop(gates);
         for job in hung {
-            job.await.unwrap().unwrap();
+            assert!(job.await.unwrap().unwrap());
         }
         assert_eq!(pool.stuck(), 0);
     }

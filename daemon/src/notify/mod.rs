@@ -28,6 +28,7 @@ pub struct Notice {
 impl Notifier {
     /// Queues a notice; never blocks.
     pub fn send(&self, _command: &[String], _timeout: Duration, notice: Notice) {
-        tracing::debug!(project = notice.project, kind = notice.kind, "notice");
+        let Notice { project, kind, .. } = notice;
+        tracing::debug!(project, kind, "notice");
     }
 }
