@@ -1,10 +1,9 @@
 //! One step: take in the event, let what is due expire, then ask for the next file job.
 
-use crate::Req;
 use crate::effect::{Effect, Fact};
 use crate::event::{Event, Stopped};
 use crate::job::{Claim, Job, Keep};
-use crate::reply::{Refusal, Reply};
+use crate::reply::Refusal;
 use crate::sessions::Identity;
 use crate::settings::{REPEAT_WINDOW, UNREADABLE_GRACE};
 use crate::state::{Admin, Claiming, Delivery, JobKind, Lock, Out, Project, Rejecting, Stage, Stopping, Task, Waiting};
@@ -68,13 +67,6 @@ impl Project {
                 self.finish_cancel(false, out);
             }
             Event::Shutdown => {}
-        }
-    }
-
-    pub(crate) fn refuse_stopping(req: Req, command: &crate::Command, out: &mut Out) {
-        out.push(Effect::Reply { req, reply: Reply::Refused(Refusal::ShuttingDown) });
-        if let crate::Command::Submit { body, .. } = command {
-            out.push(Effect::Drop(*body));
         }
     }
 
@@ -228,7 +220,7 @@ impl Project {
     }
 
     /// The file does not hold what the end belongs over: it waits for other bytes (D1, D11).
-    fn end_is_stuck(&self) -> bool {
+    pub(crate) fn end_is_stuck(&self) -> bool {
         match &self.task {
             Task::Ending(ending) if matches!(ending.stage, Stage::Write | Stage::Demote) => {
                 self.view_hash() != Some(ending.hash)
@@ -252,45 +244,7 @@ impl Project {
         (self.admin == Admin::Leaving && idle).then_some((Job::Release(Keep::Remove), JobKind::Release))
     }
 
-    /// Writes that have begun are finished, everything else is left to the next daemon (D19).
-    fn stopping_job(&mut self, out: &mut Out) -> Option<(Job, JobKind)> {
-        if self.stopping == Stopping::Released {
-            return None;
-        }
-        self.refuse_waiting(out);
-        if self.is_ours() && self.block.is_none() {
-            let job = match &self.task {
-                Task::Ending(_) if std::mem::take(&mut self.stale) => Some((Job::Read, JobKind::Read)),
-                Task::Ending(_) if !self.end_is_stuck() => self.ending_job(),
-                Task::Rejecting(_) => self.rejecting_job(),
-                Task::Running(_) => self.last_binding(),
-                _ => None,
-            };
-            if job.is_some() {
-                return job;
-            }
-        }
-        self.stopping = Stopping::Released;
-        if matches!(&self.task, Task::Ending(ending) if ending.report.is_some()) {
-            self.back_to_running(Some(Refusal::ShuttingDown), out);
-        }
-        self.refuse_owed(&Refusal::ShuttingDown, out);
-        if !self.is_ours() {
-            out.push(Effect::Gone);
-            return None;
-        }
-        let keep = if self.run().is_some() { Keep::File } else { Keep::Remove };
-        Some((Job::Release(keep), JobKind::Release))
-    }
-
-    /// The binding of a RUNNING task must survive as it is now.
-    fn last_binding(&self) -> Option<(Job, JobKind)> {
-        let wanted = self.wanted_binding();
-        let differs = !matches!(&self.lock, Lock::Ours { bound } if *bound == wanted);
-        differs.then(|| (Job::Bind(wanted.clone()), JobKind::Bind(wanted)))
-    }
-
-    fn rejecting_job(&self) -> Option<(Job, JobKind)> {
+    pub(crate) fn rejecting_job(&self) -> Option<(Job, JobKind)> {
         match &self.task {
             Task::Rejecting(rejecting) => {
                 let (hash, text) = (rejecting.hash, rejecting.text.clone());

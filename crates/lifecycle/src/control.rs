@@ -198,17 +198,6 @@ impl Project {
         }
     }
 
-    /// Everything that waits is refused: the daemon stops.
-    pub(crate) fn refuse_waiting(&mut self, out: &mut Out) {
-        for (req, command) in std::mem::take(&mut self.requests) {
-            Self::refuse_stopping(req, &command, out);
-        }
-        for waiting in std::mem::take(&mut self.reports) {
-            Self::refuse(waiting.req, waiting.body, Refusal::ShuttingDown, out);
-        }
-        self.refuse_attaches(out);
-    }
-
     fn submit(&self, retry: bool) -> Result<Option<crate::view::RawHash>, Refusal> {
         if let Some(refusal) = self.shut_for_control() {
             return Err(refusal);

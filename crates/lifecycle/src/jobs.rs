@@ -5,8 +5,7 @@ use crate::done::{Done, SettleResult};
 use crate::effect::{Effect, Fact, Level};
 use crate::job::Outcome;
 use crate::reply::{LogResult, SessionReach};
-use crate::state::{Backoff, Block, Ending, JobKind, Out, Project, Stage, Task};
-use crate::status::Reason;
+use crate::state::{Ending, JobKind, Out, Project, Stage, Task};
 use crate::view::{Content, TaskMeta};
 
 impl Project {
@@ -84,27 +83,6 @@ impl Project {
             cancels: Vec::new(),
             reach: SessionReach::FinishedFirst,
         }));
-    }
-
-    pub(crate) fn set_block(&mut self, reason: Reason, words: String, out: &mut Out) {
-        let before = self.block.as_ref().filter(|old| old.reason == reason).map(|old| old.backoff);
-        if before.is_none() {
-            self.tell_owner(Level::Warning, format!("blocked: {words}"), out);
-        }
-        self.block = Some(Box::new(Block { reason, words, backoff: Backoff::after(before, out.now.awake) }));
-    }
-
-    /// New bytes may lift what was wrong with the old task; a disk that refuses is another matter.
-    pub(crate) fn clear_task_block(&mut self) {
-        if self.block.as_ref().is_some_and(|block| block.reason != Reason::CannotWrite) {
-            self.block = None;
-        }
-    }
-
-    pub(crate) fn clear_write_block(&mut self) {
-        if self.block.as_ref().is_some_and(|block| block.reason == Reason::CannotWrite) {
-            self.block = None;
-        }
     }
 }
 

@@ -14,6 +14,7 @@
 //! Decisions are cited by number (`D20`); `docs/decisions.md` lists them.
 
 mod advance;
+mod block;
 mod claim;
 mod control;
 mod done;
@@ -33,6 +34,7 @@ mod sessions;
 mod settings;
 mod state;
 mod status;
+mod stopping;
 mod time;
 mod turn;
 mod view;

@@ -1,10 +1,11 @@
 //! Taking, losing and binding the ownership lock (D14–D20). Who a session is, is decided elsewhere.
 
+use crate::block::Backoff;
 use crate::done::{Acquired, Failure, Recovered, WriteResult};
 use crate::effect::{Binding, Effect, Fact, Level};
 use crate::reply::{Refusal, Reply};
 use crate::settings::LOCK_RETRY;
-use crate::state::{Admin, Backoff, Lock, Out, Project, Stopping, Task};
+use crate::state::{Admin, Lock, Out, Project, Stopping, Task};
 use crate::status::Reason;
 
 impl Project {

@@ -1,10 +1,11 @@
 //! What a reading of `tasks.json` means (D1, D2, D11). An event is only a hint: the bytes are the truth.
 
+use crate::block::Backoff;
 use crate::done::{Failure, Seen};
 use crate::effect::{Effect, Fact, Level};
 use crate::reply::Refusal;
 use crate::settings::UNREADABLE_GRACE;
-use crate::state::{Admin, Backoff, Out, Project, Stage, Task, Unreadable};
+use crate::state::{Admin, Out, Project, Stage, Task, Unreadable};
 use crate::view::{Content, RawHash, View};
 
 impl Project {

@@ -145,6 +145,7 @@ impl Project {
             }
             return;
         }
+        self.note_delivered(&session, out);
         let owner = self.sessions.owner.as_ref();
         let same_process = owner.is_some_and(|owner| owner.who.process == session.who.process);
         let free = owner.is_none()
@@ -156,6 +157,15 @@ impl Project {
             self.take_place(session, out);
         } else {
             self.stand_by(session, out);
+        }
+    }
+
+    /// A session that knows a dispatch has accepted it (D69). What the file says is not known now, so that goes into
+    /// the journal: the same session may have forgotten it when it attaches again.
+    fn note_delivered(&self, session: &Session, out: &mut Out) {
+        let unknown = !self.is_ours() || self.is_unreadable() || self.recovered.is_some();
+        if let (true, Known::Some { dispatch, delivered: true }) = (unknown, session.known) {
+            out.push(Effect::Record(Fact::Accepted(dispatch)));
         }
     }
 

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use queue::{DispatchId, Run};
 
+use crate::block::{Backoff, Block};
 use crate::done::Recovered;
 use crate::effect::{Binding, Effect, Verdict};
 use crate::event::Command;
 use crate::job::Outcome;
 use crate::reply::{LogResult, SessionReach};
 use crate::sessions::{Identity, Sessions};
-use crate::settings::{RETRY_FIRST, RETRY_MAX, Settings};
+use crate::settings::Settings;
 use crate::status::{Reason, Shown};
 use crate::time::{Awake, Moment, Wall};
 use crate::view::{RawHash, TaskMeta, View};
@@ -264,36 +265,6 @@ pub(crate) struct Lingering {
     pub(crate) task_id: String,
     pub(crate) dispatch: DispatchId,
     pub(crate) runs: Vec<Run>,
-}
-
-/// Why nothing can be written or dispatched now, and when it is tried again (D70).
-#[derive(Debug, Clone)]
-pub(crate) struct Block {
-    pub(crate) reason: Reason,
-    pub(crate) words: String,
-    pub(crate) backoff: Backoff,
-}
-
-/// The next try after 1, 2, 4 … 60 s (D70).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Backoff {
-    tried: Awake,
-    delay: u64,
-    pub(crate) retry: Awake,
-}
-
-impl Backoff {
-    /// After a failure at `now`; `before` is the backoff of the failures just before it.
-    pub(crate) fn after(before: Option<Self>, now: Awake) -> Self {
-        let delay = before.map_or(RETRY_FIRST, |old| old.delay.saturating_mul(2).min(RETRY_MAX));
-        Self { tried: now, delay, retry: now.plus(delay) }
-    }
-
-    /// Something may have changed: at once, but never twice within a second, since a try that fails may itself be
-    /// what touched the folder.
-    pub(crate) fn hurry(&mut self, now: Awake) {
-        self.retry = self.retry.min(now.max(self.tried.plus(RETRY_FIRST)));
-    }
 }
 
 /// A report that waits for its check.

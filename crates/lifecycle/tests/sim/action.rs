@@ -21,9 +21,9 @@ macro_rules! verbs {
 }
 
 verbs! {
-    /// A new PENDING; `a % 8 == 7`: an invalid one.
+    /// A new PENDING; `a % 8 == 7`: an invalid one; `b` 1: only over a task that has ended.
     Plan 30,
-    /// The last PENDING once more.
+    /// The last PENDING once more; `b` 1: only over a task that has ended.
     Again 4,
     /// Other bytes, same meaning.
     Harmless 6,

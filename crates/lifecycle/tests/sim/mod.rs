@@ -3,22 +3,19 @@
 
 mod action;
 mod check;
+mod clock;
 mod disk;
 mod job;
+mod marks;
 mod mutant;
 mod play;
+mod scenario;
 mod session;
 mod shrink;
 mod world;
 
 pub(crate) use action::{Action, from_text, to_text};
 pub(crate) use mutant::Mutant;
-pub(crate) use play::play;
+pub(crate) use play::{play, reached};
+pub(crate) use scenario::scenario;
 pub(crate) use shrink::shrink;
-
-/// The scenario of a seed.
-pub(crate) fn scenario(seed: u64) -> Vec<Action> {
-    let mut rng = fastrand::Rng::with_seed(seed);
-    let length = rng.usize(10..90);
-    (0..length).map(|_| Action::random(&mut rng)).collect()
-}

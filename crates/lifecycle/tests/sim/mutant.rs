@@ -1,6 +1,6 @@
 //! Ways to be wrong, put between the state machine and the world: each must be found, or the simulator proves nothing.
 
-use lifecycle::{Effect, Job, Outgoing};
+use lifecycle::{Effect, Job, Outgoing, Reply};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mutant {
@@ -58,6 +58,9 @@ impl Mutant {
             }
             (Self::AllOwners, Effect::Send { conn, message: Outgoing::Ownership { reason, .. } }) => {
                 vec![Effect::Send { conn, message: Outgoing::Ownership { owner: true, reason } }]
+            }
+            (Self::AllOwners, Effect::Reply { req, reply: Reply::Attached { task, ended, .. } }) => {
+                vec![Effect::Reply { req, reply: Reply::Attached { owner: true, task, ended } }]
             }
             (Self::NoBinding, Effect::Job(Job::Bind(_))) => vec![Effect::Job(Job::Bind(None))],
             (_, effect) => vec![effect],

@@ -1,5 +1,7 @@
 //! What each action does to the world, and how a scenario is played to its end.
 
+use std::collections::BTreeSet;
+
 use lifecycle::{Body, Command, Conn, Event, LeaveReason, Settings};
 use queue::DispatchId;
 
@@ -10,16 +12,25 @@ use super::world::{Fate, Held, Up, World};
 
 /// Plays a scenario; the violation, if one was found.
 pub(crate) fn play(actions: &[Action], mutant: Mutant) -> Option<String> {
+    played(actions, mutant).0
+}
+
+/// What a scenario reaches.
+pub(crate) fn reached(actions: &[Action]) -> BTreeSet<String> {
+    played(actions, Mutant::None).1
+}
+
+fn played(actions: &[Action], mutant: Mutant) -> (Option<String>, BTreeSet<String>) {
     let mut world = World::new(mutant);
     for (at, action) in actions.iter().enumerate() {
         world.act(*action);
         world.check();
         if let Some(violation) = &world.violation {
-            return Some(format!("{violation} (after action {at}: {action})"));
+            return (Some(format!("{violation} (after action {at}: {action})")), world.marks);
         }
     }
     world.quiesce();
-    world.violation.map(|violation| format!("{violation} (at the end)"))
+    (world.violation.map(|violation| format!("{violation} (at the end)")), world.marks)
 }
 
 impl World {
@@ -30,7 +41,9 @@ impl World {
         }
         let at = usize::from(a) % self.sessions.len();
         match verb {
-            Verb::Plan | Verb::Again | Verb::Harmless | Verb::Harmful | Verb::Idle | Verb::Half => self.edit(verb, a),
+            Verb::Plan | Verb::Again | Verb::Harmless | Verb::Harmful | Verb::Idle | Verb::Half => {
+                self.edit(verb, a, b);
+            }
             Verb::Delete => self.planner_writes(None),
             Verb::Restore => {
                 let back = self.history.iter().rev().nth(usize::from(a)).map(|entry| entry.bytes.clone());
@@ -86,9 +99,10 @@ impl World {
         }
     }
 
-    fn edit(&mut self, verb: Verb, a: u8) {
+    fn edit(&mut self, verb: Verb, a: u8, b: u8) {
         let number = self.fresh();
-        if !self.disk.here {
+        let under_way = self.disk.doc().is_some_and(|doc| matches!(doc.status, Status::Pending | Status::Running));
+        if !self.disk.here || (b == 1 && under_way) {
             return;
         }
         let bytes = match (verb, self.disk.doc().cloned()) {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lifecycle::{
     Admin, Awake, AwakeClock, Body, Conn, Done, Effect, Event, Moment, Outgoing, Process, Project, Reply, Req,
-    Settings, Stopped, Wall,
+    Settings, Wall,
 };
 use queue::DispatchId;
 
@@ -91,7 +91,7 @@ pub(crate) struct World {
     pub(crate) gone: bool,
     pub(crate) deadline: Option<Awake>,
     pub(crate) settings: Settings,
-    clock: AwakeClock,
+    pub(crate) clock: AwakeClock,
     pub(crate) awake: Awake,
     pub(crate) mono: u64,
     pub(crate) wall: i64,
@@ -114,6 +114,8 @@ pub(crate) struct World {
     pub(crate) open_sends: BTreeMap<DispatchId, usize>,
     pub(crate) crash_after: Option<u8>,
     pub(crate) mutant: Mutant,
+    /// What was reached, to know that scenarios reach what matters.
+    pub(crate) marks: BTreeSet<String>,
     pub(crate) violation: Option<String>,
 }
 
@@ -153,6 +155,7 @@ impl World {
             open_sends: BTreeMap::new(),
             crash_after: None,
             mutant,
+            marks: BTreeSet::new(),
             violation: None,
         }
     }
@@ -189,12 +192,14 @@ impl World {
         let now = Moment { awake: self.awake, wall: Wall(self.wall), entropy };
         let Some(project) = &mut self.daemon else { return };
         let (effects, deadline) = project.step(event, now);
+        let state = project.status(now.wall).shown;
         self.deadline = deadline;
         if deadline.is_some_and(|at| at <= now.awake) {
             self.fail("the deadline is not in the future");
         }
         let effects = self.mutant.change(effects);
         let limit = self.crash_after.take();
+        self.mark(format!("{} {}", state.state.as_str(), state.reason.map_or("", lifecycle::Reason::as_str)));
         for (at, effect) in effects.into_iter().enumerate() {
             if limit.is_some_and(|limit| at >= usize::from(limit)) {
                 break;
@@ -207,6 +212,7 @@ impl World {
     }
 
     fn carry_out(&mut self, effect: Effect) {
+        self.mark_effect(&effect);
         match effect {
             Effect::Job(job) => {
                 if self.work.is_some() {
@@ -309,81 +315,6 @@ impl World {
 
     fn finish(&mut self, done: Done) {
         self.step(Event::Done(Box::new(done)));
-    }
-
-    // --- time ---
-
-    /// Lets `ms` pass, ticking at each deadline; with `busy`, everything in flight arrives meanwhile.
-    pub(crate) fn pass(&mut self, ms: u64, busy: bool) {
-        let until = self.awake.plus(ms);
-        let mut ticks = 0;
-        while self.awake < until && self.violation.is_none() {
-            let next = self.deadline.map_or(until, |at| at.min(until));
-            while self.awake < next {
-                let hop = (next.0 - self.awake.0).min(59_000);
-                self.mono += hop;
-                self.wall += i64::try_from(hop).unwrap_or(0);
-                self.awake = self.clock.read(self.mono).0;
-            }
-            if self.mutant != Mutant::NoTick {
-                self.step(Event::Tick);
-            } else if self.awake < until {
-                return;
-            }
-            if busy {
-                self.drain(0);
-            }
-            ticks += 1;
-            if ticks > 100 + 4 * ms / 1_000 {
-                self.fail("it spins: too many deadlines for the time that passed");
-            }
-        }
-    }
-
-    pub(crate) fn sleep(&mut self, ms: u64) {
-        self.mono += ms;
-        self.wall += i64::try_from(ms).unwrap_or(0);
-        let (awake, gap) = self.clock.read(self.mono);
-        self.awake = awake;
-        self.step(if gap.is_some() { Event::Woke } else { Event::Tick });
-    }
-
-    // --- processes ---
-
-    pub(crate) fn is_alive(&self, process: Process) -> bool {
-        self.processes.get(&process.pid).is_some_and(|proc| proc.alive)
-    }
-
-    pub(crate) fn is_stopped(&self, process: Process) -> bool {
-        self.processes.get(&process.pid).is_some_and(|proc| proc.stopped)
-    }
-
-    /// The shell looks after the processes and runs that the machine cares about.
-    pub(crate) fn reap(&mut self) -> bool {
-        let Some(project) = &self.daemon else { return false };
-        let (processes, lingering) = (project.processes(), project.lingering());
-        let mut any = false;
-        for process in processes {
-            let proc = self.processes.get(&process.pid).copied().unwrap_or_default();
-            if !proc.alive {
-                self.step(Event::ProcessGone(process));
-                any = true;
-            } else if proc.stopped != proc.told_stopped {
-                if let Some(proc) = self.processes.get_mut(&process.pid) {
-                    proc.told_stopped = proc.stopped;
-                }
-                let stopped = if proc.stopped { Stopped::Yes } else { Stopped::No };
-                self.step(Event::ProcessStopped { process, stopped });
-                any = true;
-            }
-        }
-        let dead: Vec<String> =
-            lingering.into_iter().map(|(id, _)| id).filter(|id| self.runs.get(id) == Some(&false)).collect();
-        if !dead.is_empty() {
-            self.step(Event::RunsGone(dead));
-            any = true;
-        }
-        any
     }
 
     // --- the planner ---
