@@ -27,7 +27,7 @@ fn piece(rng: &mut fastrand::Rng, session: u8) -> Vec<Action> {
     let drain = (Verb::Drain, 0, 0);
     let plan = (Verb::Plan, 0, 1);
     let notice = (Verb::Notice, 0, 0);
-    let steps = match rng.u8(0..22) {
+    let steps = match rng.u8(0..23) {
         0 => vec![own(Verb::Connect, 0), drain],
         1..=3 => vec![own(Verb::Connect, 0), drain, plan, notice, drain],
         4..=6 => vec![plan, notice, drain],
@@ -42,6 +42,11 @@ fn piece(rng: &mut fastrand::Rng, session: u8) -> Vec<Action> {
         16 => vec![(Verb::Again, 0, 1), notice, drain],
         17 => vec![(Verb::Resume, 0, 0), drain],
         18 => vec![(Verb::FailLog, 0, 0), own(Verb::Report, 0), drain, (Verb::FailLog, 1, 0)],
+        // A writer that had the file open writes after RUNNING took its place.
+        21 => {
+            let job = (Verb::Job, 3, 0);
+            vec![own(Verb::Connect, 0), drain, plan, notice, job, job, (Verb::SwapWrite, 0, 0), drain]
+        }
         // The daemon dies in the middle of a claim, or of an end.
         19 => vec![plan, notice, (Verb::Job, rng.u8(0..8), 0), (Verb::Job, rng.u8(0..8), 0), (Verb::Crash, 0, 0)],
         20 => vec![
