@@ -1,34 +1,161 @@
-//! Interface only, until the hook runner is merged.
+//! The person's own command (`notify.command`): it is started for a notice, given one JSON document, and never waited
+//! for by anybody (R11, R12, F262).
+//!
+//! A few run at a time, a few more wait, and what is the same is folded. Notices that are dropped here are not lost:
+//! each is in the journal. What is worth a notice is decided elsewhere.
 
-use std::time::Duration;
+mod document;
+mod queue;
+mod run;
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
 use wire::daemon_calls::NoticeLevel;
 
-/// Runs the person's own command.
-#[derive(Debug)]
-pub struct Notifier;
+use self::queue::{Order, Put, Queue};
+use self::run::{Ended, Surroundings};
+use crate::env::Env;
 
-/// What the command is told.
-#[derive(Debug, Clone)]
+/// One notice.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     /// The project's root.
     pub project: String,
     /// Its name.
     pub name: String,
-    /// What kind of notice.
+    /// What it is about: a stable word.
     pub kind: &'static str,
-    /// How urgent.
+    /// How much it matters.
     pub level: NoticeLevel,
-    /// One sentence.
+    /// What a person is told.
     pub text: String,
-    /// The task it is about.
+    /// The task, if it is about one.
     pub task_id: Option<String>,
 }
 
+/// Starts the command. Clones share one queue.
+#[derive(Clone)]
+pub struct Notifier {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    surroundings: Surroundings,
+    queue: Mutex<Queue>,
+    /// Programs that could not be started, so that this is said once.
+    missing: Mutex<BTreeSet<String>>,
+    /// How many commands wait or run.
+    busy: watch::Sender<usize>,
+}
+
 impl Notifier {
-    /// Queues a notice; never blocks.
-    pub fn send(&self, _command: &[String], _timeout: Duration, notice: Notice) {
-        let Notice { project, kind, .. } = notice;
-        tracing::debug!(project, kind, "notice");
+    /// `env` is what the command gets of the daemon's environment, a few variables.
+    #[must_use]
+    pub fn new(env: &Env) -> Self {
+        let shared = Shared {
+            surroundings: Surroundings::of(env),
+            queue: Mutex::default(),
+            missing: Mutex::default(),
+            busy: watch::Sender::new(0),
+        };
+        Self { shared: Arc::new(shared) }
     }
+
+    /// Hands a notice to `command` (program and arguments, no shell; empty: nothing happens), which may take `timeout`.
+    /// Never blocks. Called on the daemon's runtime.
+    pub fn send(&self, command: &[String], timeout: Duration, notice: Notice) {
+        if command.is_empty() {
+            return;
+        }
+        let order = Order::new(command.to_vec(), timeout, notice);
+        let (put, starts) = {
+            let mut queue = lock(&self.shared.queue);
+            let put = queue.put(order, Instant::now());
+            (put, queue.next())
+        };
+        match put {
+            Put::Queued => {}
+            Put::Folded => tracing::debug!("a notice was folded into the same one before it"),
+            Put::Dropped(dropped) => {
+                tracing::warn!(notice = dropped.notice.text, "too many notices wait for the command; one was left out");
+            }
+        }
+        self.shared.clone().start(starts);
+    }
+
+    /// Waits until no command waits or runs. Each ends at its timeout at the latest.
+    pub async fn idle(&self) {
+        // The sender lives as long as `self`.
+        self.shared.busy.subscribe().wait_for(|busy| *busy == 0).await.ok();
+    }
+}
+
+impl Shared {
+    fn start(self: Arc<Self>, order: Option<Order>) {
+        self.count();
+        let Some(mut order) = order else { return };
+        let Ok(runtime) = Handle::try_current() else { return };
+        runtime.spawn(async move {
+            loop {
+                let ended = run::run(&self.surroundings, &order).await;
+                self.record(&order, ended);
+                let next = lock(&self.queue).ended();
+                self.count();
+                match next {
+                    Some(next) => order = next,
+                    None => return,
+                }
+            }
+        });
+    }
+
+    fn count(&self) {
+        let open = lock(&self.queue).open();
+        self.busy.send_replace(open);
+    }
+
+    fn record(&self, order: &Order, ended: Ended) {
+        let program = order.command.first().map_or("", String::as_str);
+        let fresh = match &ended {
+            Ended::NotStarted(_) => lock(&self.missing).insert(program.to_owned()),
+            _ => {
+                lock(&self.missing).remove(program);
+                true
+            }
+        };
+        let kind = order.notice.kind;
+        match ended {
+            Ended::Code { code: 0, .. } => tracing::debug!(program, kind, code = 0, "the notice command ended"),
+            Ended::Code { code, said } => tracing::warn!(program, kind, code, said, "the notice command failed"),
+            Ended::Signal { signal, said } => {
+                tracing::warn!(program, kind, signal, said, "the notice command was ended by a signal");
+            }
+            Ended::TimedOut => {
+                let timeout = humantime::format_duration(order.timeout);
+                tracing::warn!(program, kind, %timeout, "the notice command took too long and was killed");
+            }
+            Ended::NotStarted(error) if fresh => {
+                let path = self.surroundings.path();
+                tracing::warn!(program, path, error, "the notice command cannot be started; said once");
+            }
+            Ended::NotStarted(_) => {}
+        }
+    }
+}
+
+impl std::fmt::Debug for Notifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Notifier").finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

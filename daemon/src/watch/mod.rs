@@ -1,44 +1,132 @@
-//! Interface only, until the watcher is merged: nothing is watched yet.
+//! Noticing that a project's files may have changed: events make it fast, the sweep makes it certain (D73).
+//!
+//! An event is a hint. Whatever woke us, the stamps of the two files that matter are compared, and only a difference
+//! wakes the project's actor, which then reads the bytes. Nothing here reads a file or knows what one means. All of it
+//! runs on one thread of its own, so that no disk can hold up the daemon's loop.
+
+mod arm;
+mod backend;
+mod backoff;
+mod dirty;
+mod native;
+mod routes;
+mod stamps;
+mod status;
+mod sweep;
+mod watched;
+
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use tokio::sync::mpsc::WeakSender;
+
+use self::arm::Events;
+use self::backend::{Hint, Open};
+use self::dirty::Dirty;
+use self::routes::Routes;
 use crate::actor::mail::Mail;
+use crate::config::{WatchConfig, WatchMode};
+use crate::pool::{Pool, STUCK_AFTER};
 
-/// The watcher of all projects.
-#[derive(Debug)]
-pub struct Watch;
+pub use self::watched::Watched;
 
-/// What the watcher knows of one project.
-#[derive(Debug)]
-pub struct Watched;
-
-impl Watch {
-    /// Watches a project.
-    pub fn register(&self, _: &Arc<Path>, _: tokio::sync::mpsc::WeakSender<Box<Mail>>) -> Arc<Watched> {
-        Arc::new(Watched)
-    }
-
-    /// Forgets a project.
-    pub fn unregister(&self, _: &Path) {}
+/// All watched projects of one daemon.
+pub struct Watch {
+    shared: Arc<Shared>,
 }
 
-impl Watched {
-    /// The file as it was read.
-    pub fn note_read(&self, _: Option<store::Stamp>) {}
+/// What the loop's thread, the events' thread and the actors share.
+struct Shared {
+    interval: Duration,
+    projects: Mutex<Vec<Arc<Watched>>>,
+    routes: Routes,
+    dirty: Dirty,
+    events: Mutex<Events>,
+    /// How often events were lost and everything was read again.
+    overflows: AtomicU64,
+    /// Counts looks; the supervisor sees by it whether the loop still turns.
+    looks: AtomicU64,
+}
 
-    /// The file as we wrote it.
-    pub fn note_write(&self, _: Option<store::Stamp>) {}
-
-    /// The lock as it is.
-    pub fn note_lock(&self, _: &store::ProjectDir) {}
-
-    /// The folders that were opened.
-    pub fn note_folder(&self, _: &Arc<store::ProjectDir>) {}
-
-    /// How it is watched, and why.
+impl Watch {
+    /// Nothing is watched yet. Changes are noticed once [`Watch::run`] is polled.
     #[must_use]
-    pub fn mode(&self) -> (wire::status::WatchMode, Option<String>) {
-        (wire::status::WatchMode::Poll, None)
+    pub fn new(config: &WatchConfig) -> Self {
+        Self::with_backend(config, Box::new(native::open))
     }
+
+    fn with_backend(config: &WatchConfig, open: Open) -> Self {
+        let wanted = match config.mode {
+            WatchMode::Auto => Some(open),
+            WatchMode::Poll => None,
+        };
+        let shared = Arc::new(Shared {
+            interval: config.sweep_interval,
+            projects: Mutex::default(),
+            routes: Routes::default(),
+            dirty: Dirty::default(),
+            events: Mutex::new(Events::new(wanted)),
+            overflows: AtomicU64::new(0),
+            looks: AtomicU64::new(0),
+        });
+        Self { shared }
+    }
+
+    /// Adds a project. It is swept from the moment its folder was opened ([`Watched::note_folder`]).
+    #[must_use]
+    pub fn register(&self, path: &Arc<Path>, mail: WeakSender<Box<Mail>>) -> Arc<Watched> {
+        let watched = Watched::new(path.clone(), mail, Arc::downgrade(&self.shared));
+        lock(&self.shared.projects).push(watched.clone());
+        watched
+    }
+
+    /// Forgets a project whose actor has closed its mailbox; never blocks, the kernel's watches go a moment later.
+    /// Another actor that was already started for the same path is left alone.
+    pub fn unregister(&self, path: &Path) {
+        let mut projects = lock(&self.shared.projects);
+        for gone in projects.extract_if(.., |watched| watched.path() == path && watched.is_abandoned()) {
+            gone.retire();
+            self.shared.dirty.mark(&gone, dirty::Weight::Compare);
+        }
+    }
+
+    /// Notices changes until the future is dropped; never ends by itself. Polled on a tokio runtime; `pool` is for
+    /// projects whose file system may hang.
+    pub async fn run(&self, pool: Pool) {
+        sweep::supervise(&self.shared, pool, STUCK_AFTER).await;
+    }
+}
+
+impl Shared {
+    /// Where the backend's hints arrive, on a thread of its own. Never blocks (a few instructions under a lock).
+    fn hint(&self, hint: &Hint<'_>) {
+        match hint {
+            Hint::Path { path, about } => {
+                if let Some((watched, weight)) = self.routes.find(path, *about) {
+                    self.dirty.mark(&watched, weight);
+                }
+            }
+            Hint::Lost => self.dirty.mark_all(),
+        }
+    }
+
+    /// How many times everything was read again.
+    fn overflows(&self) -> u64 {
+        self.overflows.load(Ordering::Relaxed)
+    }
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").field("interval", &self.shared.interval).finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,183 @@
+//! The loop that looks: at what events marked, at once, and at everything once an interval (D73).
+//!
+//! It turns on a thread of its own, because even a local disk can hang. Projects whose file system is known for that are
+//! looked at on the pool. Should the loop itself get stuck, its project goes to the pool too, and another loop goes on.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+
+use super::backoff::Backoff;
+use super::dirty::{Next, Weight};
+use super::stamps::By;
+use super::watched::{Looked, Watched};
+use super::{Shared, lock};
+use crate::pool::Pool;
+
+/// Events that follow closer than this are looked at together, so that a storm costs little and one save one look.
+const GATHER: Duration = Duration::from_millis(5);
+/// How often folders that the kernel's limits kept from being watched are tried again.
+const ARM_AGAIN: Duration = Duration::from_secs(60);
+
+/// Keeps one loop turning until the future is dropped; a loop that stands still for `stuck_after` is replaced.
+pub(super) async fn supervise(shared: &Arc<Shared>, pool: Pool, stuck_after: Duration) {
+    let stop = Stop(shared.clone());
+    let mut turn = start(shared, &pool);
+    loop {
+        let before = shared.looks.load(Ordering::Relaxed);
+        tokio::time::sleep(stuck_after).await;
+        if turn.is_none() || is_stuck(&stop.0, before) {
+            turn = start(shared, &pool);
+        }
+    }
+}
+
+struct Stop(Arc<Shared>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.dirty.next_turn();
+    }
+}
+
+/// A loop stands still on a project that is not on the pool: that project goes there.
+fn is_stuck(shared: &Shared, looks_before: u64) -> bool {
+    if shared.looks.load(Ordering::Relaxed) != looks_before {
+        return false;
+    }
+    let projects = lock(&shared.projects);
+    let Some(hanging) = projects.iter().find(|watched| watched.is_looking() && !watched.can_hang()) else {
+        return false;
+    };
+    hanging.is_found_hanging();
+    tracing::warn!(project = %hanging.path().display(), "the project's file system does not answer; the others go on");
+    true
+}
+
+/// Starts a loop; the one before ends. `None`: there is no thread for it now.
+fn start(shared: &Arc<Shared>, pool: &Pool) -> Option<u64> {
+    let turn = shared.dirty.next_turn();
+    let sweep = Loop { shared: shared.clone(), turn, runtime: Handle::current(), pool: pool.clone() };
+    let thread = std::thread::Builder::new().name("handoffd-watch".to_owned()).spawn(move || sweep.run());
+    match thread {
+        Ok(_) => Some(turn),
+        Err(error) => {
+            tracing::error!(%error, "no thread for the sweep; trying again");
+            None
+        }
+    }
+}
+
+struct Loop {
+    shared: Arc<Shared>,
+    turn: u64,
+    runtime: Handle,
+    pool: Pool,
+}
+
+impl Loop {
+    fn run(&self) {
+        let mut batch = Vec::new();
+        let mut lost = Backoff::new(Instant::now());
+        let mut sweep_at = Instant::now() + self.shared.interval;
+        let mut arm_at = Instant::now() + ARM_AGAIN;
+        loop {
+            let next = self.shared.dirty.wait(self.turn, sweep_at, lost.from(), &mut batch);
+            let Next::Look { all } = next else { return };
+            let now = Instant::now();
+            let marked = !batch.is_empty();
+            for watched in batch.drain(..) {
+                self.look_at_marked(&watched, now);
+            }
+            if all {
+                lost.happened(now);
+                self.shared.overflows.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!("file events were lost: every project is read again");
+            }
+            if all || now >= sweep_at {
+                self.sweep(if all { Weight::Always } else { Weight::Compare }, now);
+                sweep_at = Instant::now() + self.shared.interval;
+            }
+            if now >= arm_at {
+                self.shared.arm_again();
+                arm_at = now + ARM_AGAIN;
+            }
+            if marked {
+                std::thread::sleep(GATHER);
+            }
+        }
+    }
+
+    fn look_at_marked(&self, watched: &Arc<Watched>, now: Instant) {
+        let Some(weight) = watched.unmark() else { return };
+        if watched.is_retired() {
+            self.shared.disarm(watched);
+        } else {
+            self.look(watched, By::Event, weight, now);
+        }
+    }
+
+    /// Looks at every project. One at a time is taken out of the list, which is never held during a look.
+    fn sweep(&self, weight: Weight, now: Instant) {
+        let mut at = 0;
+        loop {
+            let Some(watched) = lock(&self.shared.projects).get(at).cloned() else { return };
+            at += 1;
+            self.look(&watched, By::Sweep, weight, now);
+            if !self.shared.dirty.is_turn(self.turn) {
+                return;
+            }
+        }
+    }
+
+    fn look(&self, watched: &Arc<Watched>, by: By, weight: Weight, now: Instant) {
+        if !watched.begin_look() {
+            // One is out, perhaps for long. What it does not see is looked at after it.
+            if by == By::Event || weight == Weight::Always {
+                watched.miss(weight);
+            }
+            return;
+        }
+        self.shared.looks.fetch_add(1, Ordering::Relaxed);
+        if watched.can_hang() {
+            self.look_elsewhere(watched, by, weight, now);
+        } else {
+            let looked = watched.look(by, weight, now);
+            self.shared.looked(watched, looked, by, weight);
+        }
+        self.shared.looks.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn look_elsewhere(&self, watched: &Arc<Watched>, by: By, weight: Weight, now: Instant) {
+        let (shared, pool, watched) = (self.shared.clone(), self.pool.clone(), watched.clone());
+        self.runtime.spawn(async move {
+            let looking = watched.clone();
+            let looked = pool.run(move || looking.look(by, weight, now)).await;
+            shared.looked(&watched, looked.unwrap_or(Looked::Same), by, weight);
+        });
+    }
+}
+
+impl Shared {
+    /// The end of a look, and what follows from it.
+    fn looked(&self, watched: &Arc<Watched>, looked: Looked, by: By, weight: Weight) {
+        watched.end_look();
+        if let Some(missed) = watched.missed() {
+            self.dirty.mark(watched, missed);
+        }
+        match looked {
+            Looked::Same | Looked::Told => {}
+            Looked::Again if by == By::Event || weight == Weight::Always => self.dirty.mark(watched, weight),
+            Looked::Again => {}
+            // Nothing counts as told, so the next sweep finds it again.
+            Looked::Full => watched.miss(weight),
+            Looked::NoActor => {
+                watched.retire();
+                lock(&self.projects).retain(|known| !Arc::ptr_eq(known, watched));
+                self.disarm(watched);
+            }
+        }
+    }
+}
