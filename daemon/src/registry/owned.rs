@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::state_file::{self, StateFileError, VERSION};
 use crate::files::{FileError, remove_leftovers};
 
-const REMEDY: &str = "look for locks that are left with `handoff doctor`";
+const REMEDY: &str = "register again with `handoff projects add` what was removed while its task ran";
 
 /// The list, and the file that it is kept in.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(value["projects"], serde_json::json!([{"path": "/a", "since": "x"}, {"path": "/b"}]));
         put("{\"version\":1");
         let error = Owned::load(file.clone()).unwrap_err().to_string();
-        assert!(error.contains("is damaged") && error.contains("handoff doctor"), "{error}");
+        assert!(error.contains("is damaged") && error.contains("handoff projects add"), "{error}");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\"version\":1");
     }
 }
