@@ -250,7 +250,7 @@ impl Actor {
         self.publish(EventKind::Notice { level: level(urgency), text });
     }
 
-    /// Tells the person's own command, if there is one (R11, R12).
+    /// Tells the person's own command, if there is one.
     fn hook(&self, kind: &'static str, urgency: Level, text: &str) {
         if self.settings.notify_command.is_empty() {
             return;

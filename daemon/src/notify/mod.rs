@@ -1,5 +1,5 @@
 //! The person's own command (`notify.command`): it is started for a notice, given one JSON document, and never waited
-//! for by anybody (R11, R12, F262).
+//! for by anybody (F262).
 //!
 //! A few run at a time, a few more wait, and what is the same is folded. Notices that are dropped here are not lost:
 //! each is in the journal. What is worth a notice is decided elsewhere.
