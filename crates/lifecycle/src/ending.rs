@@ -33,6 +33,10 @@ impl Project {
     /// An end cannot be written now: whoever waits for it is told; the end stays owed (D70).
     pub(crate) fn refuse_owed(&mut self, refusal: &Refusal, out: &mut Out) {
         let Task::Ending(ending) = &mut self.task else { return };
+        if ending.report.is_some() && matches!(ending.stage, Stage::OpenLog | Stage::Write) {
+            self.back_to_running(Some(refusal.clone()), out);
+            return;
+        }
         for (req, _) in std::mem::take(&mut ending.cancels) {
             out.push(Effect::Reply { req, reply: Reply::Refused(refusal.clone()) });
         }

@@ -1,0 +1,161 @@
+//! D21: the session is lost while a task is RUNNING.
+
+use lifecycle::{Event, Known, LeaveReason, Settings};
+use queue::RunState;
+
+use crate::rig::{Rig, run};
+
+const LOST: &str = "ERROR The session was lost and did not come back within 30 s.";
+
+fn with_background() -> Rig {
+    let mut rig = Rig::at_work("T-1");
+    rig.run(1, run("r-1", RunState::Running, true));
+    rig
+}
+
+#[test]
+fn no_background_process_gone_is_error_at_once() {
+    let mut rig = Rig::at_work("T-1");
+    rig.gone(1);
+    rig.says(&["ERROR The session's process ended without a report."]);
+}
+
+#[test]
+fn no_background_quit_is_error_at_once() {
+    let mut rig = Rig::at_work("T-1");
+    rig.leave(1, LeaveReason::Quit);
+    rig.says(&["ERROR The session ended without a report."]);
+}
+
+#[test]
+fn no_background_new_resume_fork_is_error_at_once() {
+    let mut rig = Rig::at_work("T-1");
+    rig.leave(1, LeaveReason::Other);
+    rig.says(&["ERROR The session left the task's conversation without a report."]);
+}
+
+#[test]
+fn no_background_reload_and_disconnect_wait_for_the_same_session() {
+    for reload in [true, false] {
+        let mut rig = Rig::at_work("T-1");
+        if reload {
+            rig.leave(1, LeaveReason::Reload);
+        } else {
+            rig.close(1);
+        }
+        rig.wait(29_999);
+        rig.says(&[]);
+        rig.wait(1);
+        rig.says(&[LOST]);
+    }
+}
+
+#[test]
+fn no_background_waiting_ends_as_soon_as_the_process_does() {
+    let mut rig = Rig::at_work("T-1");
+    rig.close(1);
+    rig.wait(5_000);
+    rig.gone(1);
+    rig.says(&["ERROR The session's process ended without a report."]);
+}
+
+#[test]
+fn background_keeps_it_running_for_a_day_however_the_session_goes() {
+    for how in 0..5 {
+        let mut rig = with_background();
+        match how {
+            0 => rig.gone(1),
+            1 => rig.leave(1, LeaveReason::Quit),
+            2 => rig.leave(1, LeaveReason::Other),
+            3 => rig.leave(1, LeaveReason::Reload),
+            _ => rig.close(1),
+        }
+        rig.wait(24 * 3_600_000 - 1);
+        rig.says(&[]);
+        rig.wait(1);
+        rig.says(&["ERROR The session was lost and did not come back within 24 h."]);
+    }
+}
+
+#[test]
+fn the_day_counts_from_the_loss_not_from_the_end_of_the_process() {
+    let mut rig = with_background();
+    rig.close(1);
+    rig.wait(3_600_000);
+    rig.gone(1);
+    rig.wait(23 * 3_600_000);
+    rig.says(&["ERROR The session was lost and did not come back within 24 h."]);
+}
+
+#[test]
+fn a_session_reopened_in_another_process_reports() {
+    let mut rig = with_background();
+    let dispatch = rig.dispatch();
+    rig.gone(1);
+    rig.attach_as(2, "s1", 2, Known::Some { dispatch, delivered: true }, true);
+    rig.run(2, run("r-1", RunState::Complete, true));
+    rig.report(2, 50);
+    rig.says(&["r2 owner task", "COMPLETE", "r50 reported true Appended"]);
+}
+
+#[test]
+fn a_rejected_run_is_no_background_run() {
+    let mut rig = with_background();
+    rig.run(1, run("r-1", RunState::Rejected, true));
+    rig.gone(1);
+    rig.says(&["ERROR The session's process ended without a report."]);
+}
+
+#[test]
+fn a_gap_gives_one_fresh_grace() {
+    let mut rig = Rig::at_work("T-1");
+    rig.close(1);
+    rig.wait(25_000);
+    rig.event(Event::Woke);
+    rig.wait(29_999);
+    rig.says(&[]);
+    rig.wait(1);
+    rig.says(&[LOST]);
+}
+
+#[test]
+fn what_was_never_delivered_says_so() {
+    let mut rig = Rig::new();
+    rig.attach(1);
+    rig.hold = true;
+    rig.write(crate::rig::pending("T-1"));
+    rig.answer();
+    rig.gone(1);
+    rig.hold = false;
+    rig.answer();
+    rig.says(&[
+        "r1 owner",
+        "ERROR The session's process ended without a report. It was not delivered; submitting it again is safe.",
+    ]);
+}
+
+#[test]
+fn a_session_that_forks_during_the_claim_is_lost_at_once() {
+    let mut rig = Rig::new();
+    rig.attach(1);
+    rig.forget();
+    rig.hold = true;
+    rig.write(crate::rig::pending("T-1"));
+    rig.answer();
+    rig.leave(1, LeaveReason::Other);
+    rig.hold = false;
+    rig.answer();
+    let left = "The session left the task's conversation without a report.";
+    rig.says(&[&format!("ERROR {left} It was not delivered; submitting it again is safe.")]);
+}
+
+#[test]
+fn the_graces_are_those_of_the_moment_of_dispatch() {
+    let mut rig = Rig::at_work("T-1");
+    rig.event(Event::Configure(Settings { reconnect_grace: 1, ..Settings::DEFAULT }));
+    rig.close(1);
+    rig.wait(29_999);
+    rig.says(&[]);
+    rig.wait(1);
+    rig.says(&[LOST]);
+}

@@ -1,0 +1,67 @@
+//! D24: limits of time, and a stopped owner.
+
+use lifecycle::{ClaimResult, Conn, Done, Event, Settings, State, Stopped};
+
+use crate::rig::{Rig, pending};
+
+fn with(settings: Settings) -> Rig {
+    let mut rig = Rig::with(settings, pending("T-1"), None);
+    rig.attach(1);
+    rig.accept(1);
+    rig.busy(1);
+    rig.forget();
+    rig
+}
+
+#[test]
+fn silence_ends_it_and_a_sign_of_life_puts_that_off() {
+    let mut rig = with(Settings { silence_timeout: Some(60_000), ..Settings::DEFAULT });
+    rig.wait(59_000);
+    rig.event(Event::Ping { conn: Conn(1) });
+    rig.wait(59_999);
+    rig.says(&[]);
+    rig.wait(1);
+    rig.says(&["c1 cancel", "ERROR The session gave no sign of life for task.silence_timeout."]);
+}
+
+#[test]
+fn max_runtime_ends_it_whatever_the_session_says() {
+    let mut rig = with(Settings { max_runtime: Some(60_000), ..Settings::DEFAULT });
+    rig.wait(50_000);
+    rig.event(Event::Ping { conn: Conn(1) });
+    rig.wait(10_000);
+    rig.says(&["c1 cancel", "ERROR The task ran longer than task.max_runtime allows."]);
+}
+
+#[test]
+fn both_are_off_by_default() {
+    let mut rig = with(Settings::DEFAULT);
+    assert_eq!(rig.deadline, None);
+    rig.wait(100 * 3_600_000);
+    rig.says(&[]);
+}
+
+#[test]
+fn a_stopped_owner_is_not_idle() {
+    let mut rig = Rig::new();
+    rig.attach(1);
+    rig.stopped(1, Stopped::Yes);
+    rig.forget();
+    rig.write(pending("T-1"));
+    rig.says(&[]);
+    rig.shows(State::Waiting, "stopped");
+    rig.stopped(1, Stopped::No);
+    rig.says(&["c1 dispatch"]);
+}
+
+#[test]
+fn an_owner_found_stopped_by_the_claim_is_looked_at_again() {
+    let mut rig = Rig::new();
+    rig.attach(1);
+    rig.forget();
+    rig.script.push_back(Done::Claimed(ClaimResult::Stopped));
+    rig.write(pending("T-1"));
+    rig.shows(State::Waiting, "stopped");
+    rig.wait(1_000);
+    rig.says(&["c1 dispatch"]);
+}

@@ -1,0 +1,121 @@
+//! D65, D66: once, and not by accident; children of an ended task.
+
+use lifecycle::{Command, Content, Pending, Reason, State, Wall};
+use queue::RunState;
+
+use crate::rig::{Rig, pending, run, task};
+
+fn again(before: &[i64], tracked: bool) -> Content {
+    let dispatched_before = before.iter().map(|at| Wall(*at)).collect();
+    Content::Pending(Box::new(Pending { task: task("T-1"), rejection: None, full: false, tracked, dispatched_before }))
+}
+
+fn ready() -> Rig {
+    let mut rig = Rig::new();
+    rig.attach(1);
+    rig.forget();
+    rig
+}
+
+#[test]
+fn the_same_bytes_seen_again_are_not_a_second_task() {
+    let mut rig = ready();
+    rig.write(pending("T-1"));
+    rig.accept(1);
+    rig.report(1, 50);
+    rig.forget();
+    rig.event(lifecycle::Event::Touched);
+    rig.wait(60_000);
+    rig.says(&[]);
+}
+
+#[test]
+fn a_task_that_ran_before_is_dispatched_again_when_written_again() {
+    let mut rig = ready();
+    rig.write(again(&[rig.wall - 1_000], false));
+    rig.says(&["c1 dispatch"]);
+}
+
+#[test]
+fn the_third_time_within_ten_minutes_is_held_until_they_are_over() {
+    let mut rig = ready();
+    rig.write(again(&[rig.wall - 1_000, rig.wall - 500_000], false));
+    rig.shows(State::Held, Reason::Repeating.as_str());
+    rig.says(&[]);
+    rig.wait(100_000);
+    rig.says(&["c1 dispatch"]);
+}
+
+#[test]
+fn what_git_tracks_is_held_and_resume_lifts_it_once() {
+    let mut rig = ready();
+    rig.write(again(&[], true));
+    rig.shows(State::Held, Reason::TrackedByGit.as_str());
+    rig.control(9, Command::Resume);
+    rig.says(&["r9 changed [\"held\"]", "c1 dispatch"]);
+    rig.accept(1);
+    rig.report(1, 50);
+    rig.settled(1, false);
+    rig.write(again(&[], true));
+    rig.shows(State::Held, Reason::TrackedByGit.as_str());
+}
+
+#[test]
+fn a_held_task_can_be_cancelled() {
+    let mut rig = ready();
+    rig.write(again(&[], true));
+    rig.cancel(9, "T-1");
+    rig.says(&["r9 cancelled PENDING ERROR NotReached 0", "rejected Cancelled: not needed"]);
+}
+
+fn ended_with_a_live_run() -> Rig {
+    let mut rig = Rig::at_work("T-1");
+    rig.run(1, run("r", RunState::Running, true));
+    rig.cancel(9, "T-1");
+    let dispatch = rig.dispatch();
+    rig.event(lifecycle::Event::CancelAnswered { conn: lifecycle::Conn(1), dispatch, aborted: true });
+    rig.idle(1);
+    rig.says(&["c1 cancel", "ERROR Cancelled: not needed", "r9 cancelled RUNNING ERROR Aborted 1"]);
+    rig.write(pending("T-22"));
+    rig.shows(State::Waiting, "runs_alive");
+    rig.says(&[]);
+    rig
+}
+
+#[test]
+fn live_runs_of_an_ended_task_hold_dispatch_until_their_processes_are_gone() {
+    let mut rig = ended_with_a_live_run();
+    rig.event(lifecycle::Event::RunsGone(vec!["r".into()]));
+    rig.says(&["c1 dispatch"]);
+}
+
+#[test]
+fn live_runs_of_an_ended_task_hold_dispatch_until_resume() {
+    let mut rig = ended_with_a_live_run();
+    rig.control(8, Command::Resume);
+    rig.says(&["r8 changed [\"runs_alive\"]", "c1 dispatch"]);
+}
+
+#[test]
+fn a_run_that_ends_while_the_end_is_written_holds_nothing() {
+    let mut rig = Rig::at_work("T-1");
+    rig.run(1, run("r", RunState::Running, true));
+    let dispatch = rig.dispatch();
+    rig.cancel(9, "T-1");
+    rig.hold = true;
+    rig.event(lifecycle::Event::CancelAnswered { conn: lifecycle::Conn(1), dispatch, aborted: true });
+    rig.run(1, run("r", RunState::Stopped, true));
+    rig.hold = false;
+    rig.answer();
+    rig.says(&["c1 cancel", "ERROR Cancelled: not needed", "r9 cancelled RUNNING ERROR Aborted 0"]);
+}
+
+#[test]
+fn a_complete_task_holds_nothing() {
+    let mut rig = Rig::at_work("T-1");
+    rig.run(1, run("r", RunState::Running, true));
+    rig.report(1, 50);
+    rig.idle(1);
+    rig.write(pending("T-22"));
+    rig.says(&["COMPLETE", "r50 reported true Appended", "c1 dispatch"]);
+}
