@@ -35,6 +35,7 @@ mod settings;
 mod state;
 mod status;
 mod stopping;
+mod table;
 mod time;
 mod turn;
 mod view;
@@ -50,6 +51,7 @@ pub use reply::{LogResult, Refusal, Reply, SessionReach};
 pub use settings::Settings;
 pub use state::{Admin, Ended, Project};
 pub use status::{Delivery, Reason, ReportState, SessionStatus, Shown, State, Status, TaskStatus};
+pub use table::table;
 pub use time::{Awake, AwakeClock, Moment, Wall};
 pub use view::{Content, Facts, Pending, RawHash, TaskMeta, View};
 

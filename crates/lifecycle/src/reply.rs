@@ -137,3 +137,30 @@ impl From<Failure> for Refusal {
         }
     }
 }
+
+impl Refusal {
+    /// The stable `data.code` of the wire protocol; `NotRunning` is `dispatch_ended` where the journal knows the end.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Disabled => "project_disabled",
+            Self::Blocked => "project_blocked",
+            Self::Held => "project_held",
+            Self::NotOwner => "not_owner",
+            Self::NotRunning(_) => "no_such_dispatch",
+            Self::Cancelled => "cancelled",
+            Self::QueueChanged => "queue_changed",
+            Self::QueueBusy => "queue_busy",
+            Self::QueueUnreadable => "queue_unreadable",
+            Self::QueueFull => "queue_full",
+            Self::CannotWrite(_) => "cannot_write",
+            Self::ReportTooLarge { .. } => "report_too_large",
+            Self::TaskMismatch(_) => "task_mismatch",
+            Self::TaskRunning => "task_running",
+            Self::NoTask => "no_task",
+            Self::NoSuchSession => "no_such_session",
+            Self::LockLive(_) => "lock_live",
+            Self::ShuttingDown => "shutting_down",
+        }
+    }
+}
