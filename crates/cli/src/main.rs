@@ -1,2 +1,7 @@
 //! The program `handoff`.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -44,7 +44,7 @@ pub use lock::{
     Acquisition, Binding, Claimant, Facts, GuardState, Holder, Instance, KeepFile, Lock, LockContent, LockError,
     LockState, Protection, Readable, Unlocked, Verdict, judge,
 };
-pub use project::{Moved, OpenError, PiFolder, ProjectDir, Watched};
+pub use project::{Moved, OpenError, PiFolder, ProjectDir, ProjectRoot, Watched};
 pub use read::{FileBytes, Limit, ReadError};
 pub use replace::{Expected, Method, ReplaceError, Replaced};
 pub use stamp::{Identity, Stamp};

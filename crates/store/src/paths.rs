@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use queue::{Kind, ProjectPaths, Resolution};
 use rustix::fs::FileType;
 
-use crate::project::ProjectDir;
+use crate::folder::Folder;
+use crate::project::{ProjectDir, ProjectRoot};
 use crate::stamp::{Identity, file_type};
 use crate::sys::Sys;
 
@@ -23,14 +24,28 @@ impl ProjectPaths for ProjectDir {
     }
 
     fn resolve(&self, path: &str) -> Resolution {
-        let mut walk = Walk::new(self);
-        walk.enter(path.as_bytes());
-        walk.finish()
+        resolve(&self.root, path)
     }
 }
 
+impl ProjectPaths for ProjectRoot {
+    fn root(&self) -> &str {
+        &self.shown
+    }
+
+    fn resolve(&self, path: &str) -> Resolution {
+        resolve(&self.root, path)
+    }
+}
+
+fn resolve(root: &Folder, path: &str) -> Resolution {
+    let mut walk = Walk::new(root);
+    walk.enter(path.as_bytes());
+    walk.finish()
+}
+
 struct Walk<'p> {
-    project: &'p ProjectDir,
+    folder: &'p Folder,
     /// The parts of the resolved root.
     root: Vec<OsString>,
     /// The parts from `/` to where the walk stands, each with what it is. No links, no dot segments.
@@ -43,10 +58,10 @@ struct Walk<'p> {
 }
 
 impl<'p> Walk<'p> {
-    fn new(project: &'p ProjectDir) -> Self {
-        let root: Vec<OsString> = parts(project.resolved_path().as_os_str().as_bytes()).collect();
+    fn new(folder: &'p Folder) -> Self {
+        let root: Vec<OsString> = parts(folder.path.as_os_str().as_bytes()).collect();
         let at = root.iter().map(|part| (part.clone(), Kind::Directory)).collect();
-        Self { project, root, at, ahead: Vec::new(), links: 0, missed: false }
+        Self { folder, root, at, ahead: Vec::new(), links: 0, missed: false }
     }
 
     /// Puts a path, or a link's target, before what is still ahead.
@@ -94,14 +109,14 @@ impl<'p> Walk<'p> {
         }
         let (beneath_root, path) = self.address(&part);
         let found = if beneath_root {
-            self.project.root.sys.stat_at(self.project.root.fd(), &path)
+            self.folder.sys.stat_at(self.folder.fd(), &path)
         } else {
-            self.project.root.sys.stat_at(rustix::fs::CWD, &path)
+            self.folder.sys.stat_at(rustix::fs::CWD, &path)
         };
         match found.map(|stat| (file_type(&stat), Identity::of(&stat))) {
             Ok((FileType::Symlink, _)) => self.follow(part, beneath_root, &path),
             // The root by another spelling: a bind mount, another letter case.
-            Ok((FileType::Directory, identity)) if identity == self.project.identity() && !beneath_root => {
+            Ok((FileType::Directory, identity)) if identity == self.folder.identity && !beneath_root => {
                 self.at = self.root.iter().map(|part| (part.clone(), Kind::Directory)).collect();
             }
             Ok((FileType::Directory, _)) => self.at.push((part, Kind::Directory)),
@@ -115,7 +130,7 @@ impl<'p> Walk<'p> {
 
     fn follow(&mut self, part: OsString, beneath_root: bool, path: &Path) {
         self.links += 1;
-        let dir = if beneath_root { self.project.root.fd() } else { rustix::fs::CWD };
+        let dir = if beneath_root { self.folder.fd() } else { rustix::fs::CWD };
         if let Ok(target) = Sys::read_link(dir, path) {
             self.enter(target.as_bytes());
         } else {

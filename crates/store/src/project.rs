@@ -61,6 +61,24 @@ pub enum Watched {
     Lock,
 }
 
+/// A project's root alone, opened to look: for commands that must not need, and never make, a `.pi` (`handoff lint`).
+#[derive(Debug)]
+pub struct ProjectRoot {
+    pub(crate) shown: String,
+    pub(crate) root: Folder,
+}
+
+impl ProjectRoot {
+    /// Opens the folder at `path`, which may itself be a link to it.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`]; those about `.pi` do not occur.
+    pub fn open(path: &Path, sys: &Sys) -> Result<Self, OpenError> {
+        open_root(path, sys).map(|(root, _)| root)
+    }
+}
+
 /// A project, opened.
 #[derive(Debug)]
 pub struct ProjectDir {
@@ -78,15 +96,7 @@ impl ProjectDir {
     ///
     /// See [`OpenError`]; nothing is left open then. A `.pi` that was made stays.
     pub fn open(path: &Path, sys: &Sys, pi: PiFolder) -> Result<Self, OpenError> {
-        let canonical = std::fs::canonicalize(path).map_err(|error| not_there(path, &error))?;
-        let root = Folder::open(sys, &canonical).map_err(|fault| match fault.errno() {
-            Errno::NOENT => OpenError::Missing(path.to_owned()),
-            Errno::NOTDIR | Errno::LOOP => OpenError::NotAFolder(path.to_owned()),
-            _ => OpenError::Io(fault),
-        })?;
-        let text = if is_plain(path) { path } else { &canonical };
-        let shown = text.to_str().ok_or_else(|| OpenError::NotUtf8(canonical.clone()))?.to_owned();
-        let named = if path.is_absolute() { path.to_owned() } else { canonical };
+        let (ProjectRoot { shown, root }, named) = open_root(path, sys)?;
         let pi = open_pi(&root, pi)?;
         let kind_of = |folder: &Folder| {
             sys.fs_kind(folder.fd()).map_err(|errno| IoFault::new("look at the file system of", &folder.path, errno))
@@ -155,6 +165,20 @@ impl ProjectDir {
         };
         Ok(stat.as_ref().map(Stamp::of))
     }
+}
+
+/// Opens the root; also the name to check again before each write.
+fn open_root(path: &Path, sys: &Sys) -> Result<(ProjectRoot, PathBuf), OpenError> {
+    let canonical = std::fs::canonicalize(path).map_err(|error| not_there(path, &error))?;
+    let root = Folder::open(sys, &canonical).map_err(|fault| match fault.errno() {
+        Errno::NOENT => OpenError::Missing(path.to_owned()),
+        Errno::NOTDIR | Errno::LOOP => OpenError::NotAFolder(path.to_owned()),
+        _ => OpenError::Io(fault),
+    })?;
+    let text = if is_plain(path) { path } else { &canonical };
+    let shown = text.to_str().ok_or_else(|| OpenError::NotUtf8(canonical.clone()))?.to_owned();
+    let named = if path.is_absolute() { path.to_owned() } else { canonical };
+    Ok((ProjectRoot { shown, root }, named))
 }
 
 fn not_there(path: &Path, error: &std::io::Error) -> OpenError {

@@ -9,7 +9,7 @@ use crate::error::IoFault;
 use crate::folder::{Folder, OpenFile};
 use crate::hash::RawHash;
 use crate::names;
-use crate::project::ProjectDir;
+use crate::project::{ProjectDir, ProjectRoot};
 use crate::stamp::{Stamp, is_regular, size};
 
 /// How much of a kind of file is read (queue protocol, "Writes, locking and recovery").
@@ -95,6 +95,20 @@ impl ProjectDir {
             return Err(ReadError::Missing);
         }
         read_file(&self.pi, name, limit)
+    }
+}
+
+impl ProjectRoot {
+    /// Reads a file directly in the root: `tasks.json`, or a draft of one.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReadError`]. A name with a slash is [`ReadError::Missing`].
+    pub fn read_file(&self, name: &str, limit: Limit) -> Result<FileBytes, ReadError> {
+        if name.contains('/') {
+            return Err(ReadError::Missing);
+        }
+        read_file(&self.root, name, limit)
     }
 }
 

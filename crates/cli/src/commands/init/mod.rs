@@ -1,0 +1,99 @@
+//! `handoff init`: makes a folder a project. It needs no daemon and never overwrites anything: what is there stays.
+//!
+//! `files` makes the files, `agents` holds the example profiles, `untrack` is about a queue that git tracks.
+
+mod agents;
+mod files;
+mod untrack;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use handoffd::registry::{Added, Registry};
+use store::sys::Sys;
+use store::{PiFolder, ProjectDir};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::projects;
+use crate::text::{Line, Tone};
+
+/// Make a folder a project: queue, work log, example agents, registration
+///
+/// Makes `.pi/`, an IDLE `tasks.json`, the work log, `.gitignore` lines and two example agent profiles, and registers the
+/// project. What is there already stays as it is. No daemon is needed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The project's root [default: the working folder]
+    dir: Option<PathBuf>,
+    /// Answer yes to what would be asked
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// What became of one thing that a project needs.
+enum Made {
+    New,
+    Kept,
+    /// It could not be made; the rest goes on.
+    Failed(String),
+}
+
+impl Args {
+    pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
+        // The registry's place must be certain before anything is made.
+        ctx.valid_config()?;
+        let dir = match &self.dir {
+            Some(dir) => ctx.absolute(dir)?,
+            None => ctx.working_dir()?.to_owned(),
+        };
+        let project = ProjectDir::open(&dir, &Sys::real(), PiFolder::Create).map_err(Failure::usage)?;
+        let root = project.resolved_path().to_owned();
+        let failed = self.make_all(ctx, &Arc::new(project), &root)?;
+        untrack::offer(ctx, &root, self.yes);
+        register(ctx, &root)?;
+        if failed {
+            return Ok(Exit::NotGood);
+        }
+        ctx.out
+            .note(Line::of(Tone::Strong, "Next:").plain(" run the daemon (`handoff service install`, or `handoffd`),"));
+        ctx.out.note(format!("      open the worker's session in {}, and submit a task", root.display()));
+        Ok(Exit::Good)
+    }
+
+    /// Makes what is missing and says so; whether anything failed.
+    fn make_all(&self, ctx: &mut Context, project: &Arc<ProjectDir>, root: &Path) -> Result<bool, Failure> {
+        let settings = projects::settings(ctx, root)?;
+        let mut failed = false;
+        let things = [
+            ("tasks.json".to_owned(), files::queue(project, ctx.now())),
+            (settings.work_log.path.clone(), files::work_log(project, &settings.work_log)),
+            (".gitignore".to_owned(), files::git_ignore(root)),
+        ];
+        for (name, made) in things.into_iter().chain(agents::make(root)) {
+            failed |= matches!(made, Made::Failed(_));
+            say(ctx, &name, &made);
+        }
+        Ok(failed)
+    }
+}
+
+fn say(ctx: &mut Context, name: &str, made: &Made) {
+    match made {
+        Made::New => ctx.out.line(Line::of(Tone::Good, "made").plain(" ").plain(name)),
+        Made::Kept => ctx.out.line(Line::of(Tone::Dim, "kept").plain(" ").plain(name).plain(" as it is")),
+        Made::Failed(why) => ctx.out.warn(why),
+    }
+}
+
+fn register(ctx: &mut Context, root: &Path) -> Result<(), Failure> {
+    let added = Registry::new(&ctx.places()?.state_dir).add(root, None).map_err(Failure::usage)?;
+    let (word, entry) = match &added {
+        Added::New(entry) => ("registered", entry),
+        Added::Known(entry) => ("registered before:", entry),
+    };
+    let line = Line::of(Tone::Good, word).plain(" ").plain(&entry.path.display().to_string());
+    ctx.out.line(line);
+    Ok(())
+}

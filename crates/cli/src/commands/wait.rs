@@ -1,0 +1,143 @@
+//! `handoff wait`: blocks until a task ends, over restarts of the daemon too.
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use wire::client::ClientError;
+use wire::control::{EndedTask, TaskWait, WaitResult};
+use wire::limits;
+use wire::status::TaskStatus;
+
+use crate::context::Context;
+use crate::daemon::{self, Daemon, is_absent};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::text::{Line, Tone};
+
+/// How long a daemon may be away (a restart) before waiting is given up.
+const DAEMON_AWAY: Duration = Duration::from_secs(30);
+/// What the daemon may be late with the answer "time is over".
+const LATE: Duration = Duration::from_secs(5);
+
+/// Wait until a task ends, and print how
+///
+/// Exit 0 when it ended COMPLETE, 1 for ERROR, 5 when the time is over. COMPLETE means that the work and its review have
+/// finished: read the verdict for whether the reviewer approved.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The task [default: the one in the queue now]
+    #[arg(long, value_name = "ID")]
+    task: Option<String>,
+    /// The longest wait, such as 30m [default: without end]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    timeout: Option<Duration>,
+    /// The project, a path or a registered name [default: the working folder]
+    #[arg(long, short, value_name = "PROJECT")]
+    project: Option<OsString>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// One wait.
+struct Wait {
+    project: String,
+    task_id: Option<String>,
+    /// `None`: without end, also for limits that no clock can hold.
+    deadline: Option<Instant>,
+}
+
+impl Args {
+    pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
+        let deadline = self.timeout.and_then(|limit| Instant::now().checked_add(limit));
+        let result = ctx.block_on(async {
+            let (daemon, _) = daemon::connect(ctx).await?;
+            let project = daemon.project(ctx, self.project.as_deref()).await?;
+            // Named, so that a wait after a restart means the same task.
+            let now = project.task.map(|task| task.task_id).or(project.queue.task_id);
+            let wait = Wait { project: project.path, task_id: self.task.clone().or(now), deadline };
+            wait.run(ctx, Some(daemon)).await
+        })?;
+        Ok(print(ctx, &result, self.json))
+    }
+}
+
+/// Waits without end for a task that was just submitted.
+pub(crate) fn until_end(ctx: &mut Context, project: String, task_id: String, as_json: bool) -> Result<Exit, Failure> {
+    let wait = Wait { project, task_id: Some(task_id), deadline: None };
+    let result = ctx.block_on(wait.run(ctx, None))?;
+    Ok(print(ctx, &result, as_json))
+}
+
+impl Wait {
+    /// Asks; a daemon that goes away is asked again when it is back.
+    async fn run(&self, ctx: &Context, mut daemon: Option<Daemon>) -> Result<WaitResult, Failure> {
+        loop {
+            let connected = match daemon.take() {
+                Some(daemon) => daemon,
+                None => self.reconnected(ctx).await?,
+            };
+            match self.ask(&connected).await {
+                Err(ClientError::Closed { .. }) => ctx.out.note("the daemon went away; waiting for it"),
+                outcome => return outcome.map_err(|error| connected.failure(error)),
+            }
+        }
+    }
+
+    async fn ask(&self, daemon: &Daemon) -> Result<WaitResult, ClientError> {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let timeout_ms = left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
+        let params = TaskWait { project: self.project.clone(), task_id: self.task_id.clone(), timeout_ms };
+        daemon.client.call_within(&params, left.map(|left| left.saturating_add(LATE))).await
+    }
+
+    async fn reconnected(&self, ctx: &Context) -> Result<Daemon, Failure> {
+        let give_up = Instant::now() + DAEMON_AWAY;
+        let give_up = self.deadline.map_or(give_up, |deadline| deadline.min(give_up));
+        let mut pause = limits::RECONNECT_FIRST;
+        loop {
+            match daemon::connect(ctx).await {
+                Ok((daemon, _)) => return Ok(daemon),
+                Err(failure) if is_absent(&failure) && Instant::now() + pause < give_up => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(limits::RECONNECT_LONGEST);
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+}
+
+fn print(ctx: &mut Context, result: &WaitResult, as_json: bool) -> Exit {
+    let exit = match (result.timed_out, result.status) {
+        (true, _) => Exit::TimedOut,
+        (false, TaskStatus::Complete) => Exit::Good,
+        (false, _) => Exit::NotGood,
+    };
+    if as_json {
+        ctx.out.json(result);
+        return exit;
+    }
+    match &result.task {
+        Some(task) => print_ended(ctx, task, result.verdict.as_deref()),
+        None => {
+            let state = result.state.map(|state| format!(", the project is {state}")).unwrap_or_default();
+            let why = result.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+            ctx.out.line(format!("not ended yet{state}{why}"));
+        }
+    }
+    exit
+}
+
+fn print_ended(ctx: &mut Context, task: &EndedTask, verdict: Option<&str>) {
+    let tone = if task.status == TaskStatus::Complete { Tone::Good } else { Tone::Bad };
+    ctx.out.line(Line::of(tone, task.status.as_str()).plain(" ").and(Tone::Strong, &task.task_id));
+    for (name, text) in [("result", &task.result), ("error", &task.error)] {
+        if let Some(text) = text {
+            ctx.out.line(Line::of(Tone::Dim, name).plain(": ").plain(text));
+        }
+    }
+    if let Some(verdict) = verdict {
+        ctx.out.line(Line::of(Tone::Dim, "verdict").plain(": ").and(Tone::Strong, verdict));
+    }
+}

@@ -1,0 +1,112 @@
+//! What every command is given: environment, working folder, streams, configuration, places. Read once; no command
+//! asks the system for them again.
+
+use std::cell::OnceCell;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use handoffd::clock::Wall;
+use handoffd::config::{Config, Invalid};
+use handoffd::env::Env;
+use handoffd::places::{Places, config_file};
+use jiff::Timestamp;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// The surroundings of one command.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The environment.
+    pub(crate) env: Env,
+    /// The streams.
+    pub(crate) out: Output,
+    working_dir: Option<PathBuf>,
+    config: OnceCell<(Config, Option<Invalid>)>,
+}
+
+impl Context {
+    /// The surroundings of this process.
+    pub(crate) fn of_process() -> Self {
+        let env = Env::from_process();
+        let out = Output::of_process(&env);
+        Self { env, out, working_dir: std::env::current_dir().ok(), config: OnceCell::new() }
+    }
+
+    /// The folder that relative paths mean, and the project where none is named.
+    pub(crate) fn working_dir(&self) -> Result<&Path, Failure> {
+        self.working_dir.as_deref().ok_or_else(|| Failure::usage("the working folder is gone"))
+    }
+
+    /// A path as typed, absolute.
+    pub(crate) fn absolute(&self, typed: &Path) -> Result<PathBuf, Failure> {
+        if typed.is_absolute() { Ok(typed.to_owned()) } else { Ok(self.working_dir()?.join(typed)) }
+    }
+
+    /// The configuration; an invalid one is told once and its defaults are used, so that a person can still look.
+    pub(crate) fn config(&self) -> &Config {
+        &self.read_config().0
+    }
+
+    /// The configuration for commands that write where it says; an invalid one is refused.
+    pub(crate) fn valid_config(&self) -> Result<&Config, Failure> {
+        match self.read_config() {
+            (config, None) => Ok(config),
+            (_, Some(invalid)) => {
+                let problems = invalid.problems.iter().map(ToString::to_string);
+                Err(Failure::usage("the configuration is invalid").problems(problems))
+            }
+        }
+    }
+
+    fn read_config(&self) -> &(Config, Option<Invalid>) {
+        self.config.get_or_init(|| {
+            // Without a home there is no file.
+            let Ok(path) = config_file(&self.env, None) else { return (Config::default(), None) };
+            match Config::load(&path, &self.env) {
+                Ok((config, _)) => (config, None),
+                Err(invalid) => {
+                    let first = invalid.problems.first().map(ToString::to_string).unwrap_or_default();
+                    self.out.warn(&format!("the configuration is invalid, its defaults are used here: {first}"));
+                    (Config::default(), Some(invalid))
+                }
+            }
+        })
+    }
+
+    /// Where socket, registry and logs lie.
+    pub(crate) fn places(&self) -> Result<Places, Failure> {
+        Places::find(&self.env, self.config()).map_err(Failure::usage)
+    }
+
+    /// The wall clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(Wall::now().unix_ms()).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    /// Whether a person can answer a question.
+    pub(crate) fn can_ask(&self) -> bool {
+        io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+
+    /// Asks a question that is answered by `y` or anything else. Without a person the answer is no.
+    pub(crate) fn confirm(&self, question: &str) -> bool {
+        if !self.can_ask() {
+            return false;
+        }
+        let question = handoffd::logging::sanitize::one_line(question).into_owned();
+        io::stderr().write_all(format!("{question} [y/N] ").as_bytes()).ok();
+        let mut answer = String::new();
+        let read = io::stdin().read_line(&mut answer);
+        read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes")
+    }
+
+    /// Runs async work on this thread.
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime
+            .map_err(|error| Failure::new(Exit::NotGood, format!("cannot start the runtime: {error}")))?
+            .block_on(work)
+    }
+}

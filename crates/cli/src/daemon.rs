@@ -1,0 +1,150 @@
+//! The connection to the daemon: which socket, how long, and what each error means for the person and the exit code.
+//! A daemon is never started here; the message says which command does it.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use handoffd::places::socket::{SocketPlace, not_reachable};
+use handoffd::registry::{Candidate, Selector, select};
+use serde::{Deserialize, Serialize};
+use wire::client::{Client, ClientError, Inbox};
+use wire::error::{ErrorCode, UNKNOWN_METHOD};
+use wire::hello::{ClientInfo, DaemonInfo};
+use wire::status::{ProjectStatus, Status};
+use wire::{Call, Raw};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// A daemon that has answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Daemon {
+    /// The connection; `handoff attach` answers requests on it.
+    pub(crate) client: Client,
+    info: DaemonInfo,
+}
+
+/// `daemon.status` with its answer as it was told, so that words of a newer daemon are printed and not lost.
+#[derive(Debug, Serialize, Deserialize)]
+struct StatusAsTold {}
+
+impl Call for StatusAsTold {
+    const METHOD: &'static str = "daemon.status";
+    type Result = Raw;
+}
+
+/// Connects to the first place where a daemon answers, within 5 s.
+pub(crate) async fn connect(ctx: &Context) -> Result<(Daemon, Inbox), Failure> {
+    let tried = ctx.places()?.socket_candidates();
+    let mut causes = Vec::new();
+    for place in &tried {
+        let client = ClientInfo { name: "handoff".to_owned(), version: crate::VERSION.to_owned() };
+        match Client::connect(&place.path, client).await {
+            Ok((client, inbox, info)) => return Ok((Daemon { client, info }, inbox)),
+            Err(ClientError::NotReachable { cause, .. }) => causes.push(format!("{}: {cause}", place.path.display())),
+            Err(error) => return Err(failure(error, None, Some(&place.path))),
+        }
+    }
+    Err(nobody(&tried, causes))
+}
+
+fn nobody(tried: &[SocketPlace], causes: Vec<String>) -> Failure {
+    Failure::new(Exit::Unreachable, not_reachable(tried))
+        .problems(causes)
+        .hint("start the daemon with `handoff service install`, or run `handoffd` in another terminal")
+}
+
+impl Daemon {
+    /// Calls a method; an error is made for people.
+    pub(crate) async fn call<C: Call>(&self, params: &C) -> Result<C::Result, Failure> {
+        self.client.call(params).await.map_err(|error| self.failure(error))
+    }
+
+    /// What an error of the connection means.
+    pub(crate) fn failure(&self, error: ClientError) -> Failure {
+        failure(error, Some(&self.info), None)
+    }
+
+    /// The status document as the daemon wrote it.
+    pub(crate) async fn status_as_told(&self) -> Result<Raw, Failure> {
+        self.call(&StatusAsTold {}).await
+    }
+
+    /// The status document.
+    pub(crate) async fn status(&self) -> Result<Status, Failure> {
+        let told = self.status_as_told().await?;
+        self.understood(&told)
+    }
+
+    /// Gives a status document its type.
+    pub(crate) fn understood(&self, told: &Raw) -> Result<Status, Failure> {
+        serde_json::from_str(told.get()).map_err(|error| {
+            self.failure(ClientError::BadAnswer { method: StatusAsTold::METHOD, why: error.to_string() })
+        })
+    }
+
+    /// The one project that is meant (D72).
+    pub(crate) async fn project(&self, ctx: &Context, typed: Option<&OsStr>) -> Result<ProjectStatus, Failure> {
+        let mut status = self.status().await?;
+        let index = choose(ctx, typed, &status.projects)?;
+        Ok(status.projects.swap_remove(index))
+    }
+}
+
+/// The index of the project that is meant among those that the daemon manages.
+pub(crate) fn choose(ctx: &Context, typed: Option<&OsStr>, projects: &[ProjectStatus]) -> Result<usize, Failure> {
+    fn candidate(project: &ProjectStatus) -> Candidate<'_> {
+        Candidate { path: Path::new(&project.path), name: Some(&project.name) }
+    }
+    let candidates: Vec<Candidate<'_>> = projects.iter().map(candidate).collect();
+    select(&candidates, &Selector::new(typed, ctx.working_dir()?))
+        .map_err(|error| Failure::new(Exit::Refused, error.to_string()))
+}
+
+/// Whether a failure of `connect` means that there is no daemon to speak with.
+pub(crate) fn is_absent(failure: &Failure) -> bool {
+    failure.exit == Exit::Unreachable
+}
+
+fn failure(error: ClientError, daemon: Option<&DaemonInfo>, at: Option<&Path>) -> Failure {
+    match error {
+        ClientError::NoAnswer { method, limit } => {
+            let place = at.map(|path| format!(" at {}", path.display())).unwrap_or_default();
+            let asked = format!("no answer to `{method}` within {} s", limit.as_secs_f32());
+            Failure::new(Exit::Unreachable, format!("daemon not answering{place}: {asked}"))
+                .hint("it is stopped or stuck: see `handoff logs`, and restart it with `handoff service restart`")
+        }
+        ClientError::NotReachable { .. } | ClientError::Closed { .. } => {
+            Failure::new(Exit::Unreachable, error.to_string())
+        }
+        ClientError::Protocol { ours, ref theirs, .. } => {
+            let message = format!("{error}; this is handoff {}", crate::VERSION);
+            Failure::new(Exit::Refused, message).hint(match theirs.iter().all(|number| *number < ours) {
+                true => "the daemon is older: restart it with `handoff service restart` after an update",
+                false => "this program is older: use the `handoff` that came with the daemon",
+            })
+        }
+        ClientError::BadAnswer { .. } => Failure::new(Exit::Refused, format!("{error}{}", versions(daemon))),
+        ClientError::Refused { method, ref error } if error.code == UNKNOWN_METHOD => {
+            let message = format!("the daemon does not know `{method}`{}", versions(daemon));
+            Failure::new(Exit::Refused, message).hint("restart it with `handoff service restart` after an update")
+        }
+        ClientError::Refused { .. } => refused(&error),
+        error => Failure::new(Exit::Usage, error.to_string()),
+    }
+}
+
+fn versions(daemon: Option<&DaemonInfo>) -> String {
+    let daemon = daemon.map(|daemon| format!(", the daemon is {}", daemon.version)).unwrap_or_default();
+    format!(" (this is handoff {}{daemon})", crate::VERSION)
+}
+
+fn refused(error: &ClientError) -> Failure {
+    let exit = match error.code() {
+        Some(ErrorCode::InvalidTask | ErrorCode::ReportRefused) => Exit::NotGood,
+        _ => Exit::Refused,
+    };
+    let problems = error.problems().into_iter().map(|problem| problem.message);
+    Failure::new(exit, error.to_string()).problems(problems)
+}

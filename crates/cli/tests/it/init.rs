@@ -1,0 +1,95 @@
+//! `handoff init` and what it leaves alone.
+
+use insta::assert_snapshot;
+use profiles::Places;
+use queue::AcceptanceRole;
+
+use crate::env::TestEnv;
+
+#[test]
+fn a_new_folder_becomes_a_project_once() {
+    let env = TestEnv::new();
+    assert_snapshot!(env.run(&["init"]), @r"
+    made tasks.json
+    made .pi/handoff-log.md
+    made .gitignore
+    made .pi/agents/handoff-writer.md
+    made .pi/agents/handoff-reviewer.md
+    registered {PROJECT}
+    --- stderr
+    Next: run the daemon (`handoff service install`, or `handoffd`),
+          open the worker's session in {PROJECT}, and submit a task
+    --- exit 0
+    ");
+    assert_eq!(env.read(".pi/handoff-log.md"), "## Work log\n");
+    assert_eq!(env.run(&["lint", "--json"]).json()["status"], "IDLE");
+    assert_snapshot!(env.read(".gitignore"), @r"
+    # The queue of handoffd belongs to this machine
+    /tasks.json
+    /tasks.json.lost-*
+    /.tasks.json.*
+    /.pi/pi-claude-handoff.lock*
+    /.pi/.handoff-log.md.*
+    ");
+    assert_snapshot!(env.run(&["init"]).stdout, @r"
+    kept tasks.json as it is
+    kept .pi/handoff-log.md as it is
+    kept .gitignore as it is
+    kept .pi/agents/handoff-writer.md as it is
+    kept .pi/agents/handoff-reviewer.md as it is
+    registered before: {PROJECT}
+    ");
+    assert!(env.run(&["projects", "list"]).stdout.contains("{PROJECT}"));
+}
+
+#[test]
+fn what_is_there_stays_byte_for_byte() {
+    let env = TestEnv::new();
+    let there = [
+        ("tasks.json", "{ \"status\" : \"COMPLETE\" }"),
+        (".pi/handoff-log.md", "# Mine\n\n## Work log\n- a line\n"),
+        (".pi/agents/handoff-writer.md", "mine"),
+    ];
+    for (path, content) in there {
+        env.file(path, content);
+    }
+    env.file(".gitignore", "target\n/tasks.json\nlast line without an end");
+    assert_eq!(env.run(&["init", "."]).code, 0);
+    for (path, content) in there {
+        assert_eq!(env.read(path), content, "{path}");
+    }
+    let ignored = env.read(".gitignore");
+    assert!(ignored.starts_with("target\n/tasks.json\nlast line without an end\n#"), "{ignored}");
+    assert_eq!(ignored.matches("/tasks.json\n").count(), 1, "{ignored}");
+}
+
+#[test]
+fn the_example_agents_have_their_roles() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["init"]).code, 0);
+    let agents = profiles::load(&Places::new(env.project(), env.home())).agents;
+    let role = |name: &str| agents.iter().find(|agent| agent.name == name).unwrap().role;
+    assert_eq!(role("handoff-writer"), Some(AcceptanceRole::Writer));
+    assert_eq!(role("handoff-reviewer"), Some(AcceptanceRole::ReadOnly));
+}
+
+#[test]
+fn a_link_in_place_of_a_file_is_not_followed() {
+    let env = TestEnv::new();
+    let outside = crate::env::write(&env.root().join("outside"), b"theirs");
+    std::os::unix::fs::symlink(&outside, env.project().join(".gitignore")).unwrap();
+    let said = env.run(&["init"]);
+    assert_eq!(said.code, 1, "{said}");
+    assert!(said.stderr.contains("cannot add to {PROJECT}/.gitignore"), "{said}");
+    assert_eq!(std::fs::read(outside).unwrap(), b"theirs");
+}
+
+#[test]
+fn an_invalid_configuration_is_refused_before_anything_is_made() {
+    let env = TestEnv::new();
+    crate::env::write(&env.home().join(".config/handoffd/config.toml"), b"[daemon]\nstate_dir = 3\n");
+    let said = env.run(&["init"]);
+    assert_eq!(said.code, 2, "{said}");
+    assert!(said.stderr.contains("config.toml:2") && said.stderr.contains("state_dir"), "{said}");
+    assert!(!env.project().join("tasks.json").exists());
+}
