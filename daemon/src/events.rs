@@ -33,9 +33,11 @@ struct Subscriber {
 }
 
 impl Events {
-    /// Sends every event from now on to `peer`, or those of one project (its path). Answers the last number so far.
+    /// Sends every event from now on to `peer`, or those of one project (its path), instead of what it had subscribed to
+    /// before. Answers the last number so far.
     pub fn subscribe(&self, peer: &Arc<Peer>, project: Option<String>) -> u64 {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.subscribers.retain(|known| known.peer.upgrade().is_some_and(|known| known.conn() != peer.conn()));
         inner.subscribers.push(Subscriber { peer: Arc::downgrade(peer), project, lost: None });
         inner.seq
     }

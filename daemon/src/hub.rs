@@ -3,7 +3,6 @@
 //! Nothing here decides anything about a project; that is the crate `lifecycle`, called by the project's actor. Locks in
 //! here are held for a few instructions and never across an await.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -11,18 +10,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use lifecycle::{Awake, AwakeClock, Conn, Moment};
 use tokio::sync::{mpsc, watch};
 
-use crate::actor::mail::ProjectRef;
 use crate::clock;
 use crate::config::Config;
 use crate::env::Env;
 use crate::events::Events;
-use crate::folder_id::FolderId;
 use crate::history;
 use crate::journal::Journal;
 use crate::notify::Notifier;
 use crate::places::Places;
 use crate::pool::Pool;
 use crate::processes::Processes;
+use crate::projects::Projects;
 use crate::watch::Watch;
 
 /// The shared parts of one daemon.
@@ -47,6 +45,8 @@ pub struct Hub {
     pub processes: Processes,
     /// The person's own command.
     pub notifier: Notifier,
+    /// The mailboxes of all projects.
+    pub projects: Projects,
     /// Who we are for lock files (D14).
     pub claimant: store::Claimant,
     /// What the journal says of the time before this start; made by the first project that is opened.
@@ -55,7 +55,6 @@ pub struct Hub {
     config: RwLock<Arc<Config>>,
     awake: Mutex<AwakeClock>,
     next_conn: AtomicU64,
-    projects: Mutex<HashMap<FolderId, ProjectRef>>,
     /// Projects whose lock was let go, for the manager (D71).
     gone: mpsc::UnboundedSender<Arc<Path>>,
     /// Counts the gaps in awake time (D21); actors watch it.
@@ -88,6 +87,26 @@ pub struct Parts {
     pub config: Config,
 }
 
+impl Parts {
+    /// The usual parts: a new instance (D14), this process and its process table.
+    #[must_use]
+    pub fn new(env: Env, places: Places, journal: Journal, config: Config) -> Self {
+        let mut random = [0; 16];
+        getrandom(&mut random);
+        let claimant = store::Claimant::current(Some(store::Instance::from_random(u128::from_le_bytes(random))));
+        Self {
+            watch: Watch::new(&config.watch),
+            processes: Processes::new(Arc::clone(&claimant.processes)),
+            notifier: Notifier::new(&env),
+            env,
+            places,
+            journal,
+            claimant,
+            config,
+        }
+    }
+}
+
 impl Hub {
     /// A hub with no projects, and where it tells of projects that let go of their lock.
     #[must_use]
@@ -109,7 +128,7 @@ impl Hub {
             config: RwLock::new(Arc::new(parts.config)),
             awake: Mutex::new(AwakeClock::start(clock::monotonic_ms())),
             next_conn: AtomicU64::new(1),
-            projects: Mutex::default(),
+            projects: Projects::default(),
             gone,
             gaps: watch::Sender::new(0),
         });
@@ -167,47 +186,6 @@ impl Hub {
     /// A number for a new connection.
     pub fn new_conn(&self) -> Conn {
         Conn(self.next_conn.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// The project whose root is this folder (D72).
-    #[must_use]
-    pub fn project_by_folder(&self, id: FolderId) -> Option<ProjectRef> {
-        lock(&self.projects).get(&id).cloned()
-    }
-
-    /// All projects, by path.
-    #[must_use]
-    pub fn projects(&self) -> Vec<ProjectRef> {
-        let mut all: Vec<_> = lock(&self.projects).values().cloned().collect();
-        all.sort_by(|a, b| a.path.cmp(&b.path));
-        all
-    }
-
-    /// The project that a client means: an absolute path (any spelling of the same folder), or a name that fits one.
-    #[must_use]
-    pub fn find_project(&self, wanted: &str) -> Option<ProjectRef> {
-        if wanted.starts_with('/') {
-            if let Ok(id) = FolderId::of(Path::new(wanted))
-                && let Some(found) = self.project_by_folder(id)
-            {
-                return Some(found);
-            }
-            return self.projects().into_iter().find(|project| &*project.path == Path::new(wanted));
-        }
-        let all = self.projects();
-        let mut fits = all.into_iter().filter(|project| &*project.name == wanted);
-        let first = fits.next()?;
-        fits.next().is_none().then_some(first)
-    }
-
-    /// Adds a project's mailbox under its folder.
-    pub fn insert_project(&self, id: FolderId, project: ProjectRef) {
-        lock(&self.projects).insert(id, project);
-    }
-
-    /// Forgets a project's mailbox.
-    pub fn remove_project(&self, path: &Path) {
-        lock(&self.projects).retain(|_, project| &*project.path != path);
     }
 }
 

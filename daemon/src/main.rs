@@ -1,2 +1,5 @@
-//! The daemon program.
-fn main() {}
+//! The daemon program. Everything is in the library.
+
+fn main() -> std::process::ExitCode {
+    handoffd::program::main()
+}

@@ -53,6 +53,10 @@ pub struct Peer {
     closing: Signal,
     next_id: AtomicU64,
     calls: Mutex<HashMap<u64, SessionCall>>,
+    /// Requests of the client that are not answered yet.
+    open: AtomicUsize,
+    all_answered: Signal,
+    undelivered: Mutex<Option<DispatchId>>,
 }
 
 impl Peer {
@@ -67,6 +71,9 @@ impl Peer {
             closing: Signal::new(),
             next_id: AtomicU64::new(1),
             calls: Mutex::default(),
+            open: AtomicUsize::new(0),
+            all_answered: Signal::new(),
+            undelivered: Mutex::default(),
         };
         (Arc::new(peer), lines)
     }
@@ -119,7 +126,35 @@ impl Peer {
         if backlog > wire::limits::BACKLOG + wire::limits::DAEMON_LINE {
             self.close();
         }
-        self.queue.send(Outbound { line, dispatch }).ok();
+        if let Err(refused) = self.queue.send(Outbound { line, dispatch })
+            && let Some(dispatch) = refused.0.dispatch
+        {
+            self.note_undelivered(dispatch);
+        }
+    }
+
+    /// The connection ended before the line of this dispatch was written whole: proof that it was not delivered (D69).
+    pub fn note_undelivered(&self, dispatch: DispatchId) {
+        *self.undelivered.lock().unwrap_or_else(PoisonError::into_inner) = Some(dispatch);
+    }
+
+    /// The last dispatch that was proved not to be delivered. Final only after the connection has ended.
+    #[must_use]
+    pub fn undelivered(&self) -> Option<DispatchId> {
+        *self.undelivered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many requests of the client are not answered yet.
+    #[must_use]
+    pub fn open_requests(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// Comes when every request of the client so far is answered.
+    pub async fn all_answered(&self) {
+        while self.open_requests() > 0 {
+            self.all_answered.notified().await;
+        }
     }
 
     /// The writer has handed `bytes` to the socket.
@@ -144,18 +179,28 @@ impl Peer {
     }
 }
 
-/// The place for the one answer to a client's request.
+/// The place for the one answer to a client's request. A request that nobody answers is answered when this is dropped,
+/// so that no client waits in vain.
 #[derive(Debug)]
 pub struct Responder {
     peer: Arc<Peer>,
     id: Id,
+    answered: bool,
 }
 
 impl Responder {
     /// For the request `id` of `peer`.
     #[must_use]
-    pub const fn new(peer: Arc<Peer>, id: Id) -> Self {
-        Self { peer, id }
+    pub fn new(peer: Arc<Peer>, id: Id) -> Self {
+        peer.open.fetch_add(1, Ordering::Relaxed);
+        Self { peer, id, answered: false }
+    }
+
+    /// For requests of our own, whose answer nobody waits for.
+    #[must_use]
+    pub fn nobody() -> Self {
+        let (peer, _) = Peer::new(Conn(0));
+        Self::new(peer, Id::from(0))
     }
 
     /// Whose request it is.
@@ -165,12 +210,26 @@ impl Responder {
     }
 
     /// Answers well.
-    pub fn result<T: Serialize>(self, result: &T) {
+    pub fn result<T: Serialize>(mut self, result: &T) {
+        self.answered = true;
         self.peer.result(&self.id, result);
     }
 
     /// Refuses.
-    pub fn error(self, error: impl Into<ErrorObject>) {
+    pub fn error(mut self, error: impl Into<ErrorObject>) {
+        self.answered = true;
         self.peer.error(Some(&self.id), &error.into());
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        if !self.answered {
+            let error = ErrorObject::internal("the request was given up: what it was about has ended");
+            self.peer.error(Some(&self.id), &error);
+        }
+        if self.peer.open.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.peer.all_answered.notify_one();
+        }
     }
 }

@@ -56,7 +56,11 @@ impl Actor {
     }
 
     pub(super) fn control(&mut self, request: Control, answer: Responder) {
-        self.ending |= matches!(request, Control::Remove { .. });
+        match request {
+            Control::Remove { .. } => self.ending = true,
+            Control::Enable => self.ending = false,
+            _ => {}
+        }
         let (asked, command) = match request {
             Control::Wait { task_id, timeout_ms } => return self.wait(task_id, timeout_ms, answer),
             Control::Retry(task_id) => return self.retry(task_id, answer),

@@ -182,11 +182,13 @@ impl Actor {
         }
     }
 
-    fn take_event(&mut self, event: Event) {
-        let closed = match &event {
-            Event::Closed { conn, .. } => Some(*conn),
-            _ => None,
-        };
+    fn take_event(&mut self, mut event: Event) {
+        let mut closed = None;
+        if let Event::Closed { conn, unsent } = &mut event {
+            closed = Some(*conn);
+            // A dispatch that was queued when the connection had already ended was not delivered either (D69).
+            *unsent = unsent.or_else(|| self.peer(*conn)?.undelivered());
+        }
         self.step(event);
         if let Some(conn) = closed {
             self.peers.retain(|peer| peer.conn() != conn);

@@ -68,28 +68,57 @@ impl Project {
     }
 }
 
+/// What a path leads to, found out before by whoever must not wait for a file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// With links resolved; as named if that could not be found out.
+    pub path: PathBuf,
+    /// The folder; `None` if there is none, or it does not answer.
+    pub id: Option<FolderId>,
+}
+
+impl Root {
+    /// Looks at the file system, links followed.
+    #[must_use]
+    pub fn look_at(path: &Path) -> Self {
+        let id = FolderId::of(path).ok();
+        Self { path: path.canonicalize().unwrap_or_else(|_| path.to_path_buf()), id }
+    }
+}
+
 /// Every project, registered ones first. Each folder is looked at once.
 #[must_use]
 pub fn all_projects(list: &ProjectList, config: &Config, options: &[PathBuf]) -> Vec<Project> {
+    merge_projects(list, config, options, Root::look_at)
+}
+
+/// As [`all_projects`], with paths looked at by `look`.
+#[must_use]
+pub fn merge_projects(
+    list: &ProjectList,
+    config: &Config,
+    options: &[PathBuf],
+    look: impl Fn(&Path) -> Root,
+) -> Vec<Project> {
     let mut projects = Vec::new();
     for entry in &list.projects {
-        let project = find_or_add(&mut projects, &entry.path);
+        let project = find_or_add(&mut projects, &entry.path, &look);
         project.entry.get_or_insert_with(|| entry.clone());
     }
     for configured in &config.projects {
-        find_or_add(&mut projects, &configured.path).config = Some(configured.clone());
+        find_or_add(&mut projects, &configured.path, &look).config = Some(configured.clone());
     }
     for path in options {
-        find_or_add(&mut projects, path).by_option = ByOption::Named;
+        find_or_add(&mut projects, path, &look).by_option = ByOption::Named;
     }
     projects
 }
 
-fn find_or_add<'p>(projects: &'p mut Vec<Project>, path: &Path) -> &'p mut Project {
-    let id = FolderId::of(path).ok();
-    let same = |known: &Project| same_path(&known.path, path) || (id.is_some() && known.id == id);
+fn find_or_add<'p>(projects: &'p mut Vec<Project>, path: &Path, look: impl Fn(&Path) -> Root) -> &'p mut Project {
+    let root = look(path);
+    let same = |known: &Project| same_path(&known.path, path) || (root.id.is_some() && known.id == root.id);
     let index = projects.iter().position(same).unwrap_or_else(|| {
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let Root { path, id } = root;
         projects.push(Project { path, id, entry: None, config: None, by_option: ByOption::NotNamed });
         projects.len() - 1
     });

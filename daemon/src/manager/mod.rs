@@ -1,0 +1,166 @@
+//! Which projects exist, and what becomes of each: the one task that starts and ends projects' actors (D71, D77).
+//!
+//! It knows places that name projects (registry, configuration, options, owned list) and nothing of what a project does.
+//! It never waits for an actor, and for a project's file system only for a limited time.
+
+mod change;
+mod config_file;
+mod folders;
+mod known;
+mod owned;
+mod reconcile;
+mod reload;
+mod requests;
+mod shown;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::{MissedTickBehavior, interval};
+
+pub use config_file::ConfigFile;
+pub use requests::{Manager, Request};
+pub use shown::Shown;
+
+use self::folders::Folders;
+use self::known::Known;
+use self::owned::OwnedList;
+use self::shown::ShownCell;
+use crate::config::LogLevel;
+use crate::hub::Hub;
+use crate::registry::{Registry, Stamp, StateFileError};
+use crate::server::attach_again::Refused;
+use crate::supervision::Supervisor;
+
+/// How often the registry's file is looked at: one stat (D77).
+const LOOK: Duration = Duration::from_secs(1);
+/// Every so many looks, folders that were missing are looked for.
+const MISSING_EVERY: u32 = 5;
+/// Requests that wait for the manager; whoever sends more waits.
+const ROOM: usize = 32;
+
+/// What the manager is made of.
+pub struct Parts {
+    /// The daemon.
+    pub hub: Arc<Hub>,
+    /// Projects that let go of their lock, as [`Hub::new`] gives them.
+    pub gone: mpsc::UnboundedReceiver<Arc<Path>>,
+    /// Where the configuration is read again.
+    pub config_file: ConfigFile,
+    /// `--project`
+    pub options: Vec<PathBuf>,
+    /// Sessions that may attach again when a project appears.
+    pub refused: Arc<Refused>,
+    /// The service manager.
+    pub supervisor: Supervisor,
+    /// Changes the level of this process's log.
+    pub set_log_level: Option<SetLogLevel>,
+    /// What was odd about the configuration at the start.
+    pub warnings: Vec<String>,
+}
+
+/// How the level of the log is changed while running.
+pub type SetLogLevel = Box<dyn Fn(LogLevel) + Send + Sync>;
+
+/// The manager's own knowledge. It lives in one task.
+struct State {
+    hub: Arc<Hub>,
+    config_file: ConfigFile,
+    options: Vec<PathBuf>,
+    refused: Arc<Refused>,
+    supervisor: Supervisor,
+    set_log_level: Option<SetLogLevel>,
+    shown: Arc<ShownCell>,
+    registry: Registry,
+    stamp: Option<Stamp>,
+    looks: u32,
+    owned: OwnedList,
+    folders: Folders,
+    known: Vec<Known>,
+    /// Projects that a client removed in this run.
+    dismissed: Vec<PathBuf>,
+}
+
+/// Reads what projects there are, starts them all and goes on watching. Returns when the first round is done.
+///
+/// # Errors
+/// The registry is damaged or of a newer version: without it, projects that it names would be taken for removed.
+pub async fn start(parts: Parts) -> Result<Manager, StateFileError> {
+    let (requests, inbox) = mpsc::channel(ROOM);
+    let shown = Arc::new(ShownCell::new(&parts.config_file, parts.warnings));
+    let state_dir = parts.hub.places.state_dir.clone();
+    let mut state = State {
+        owned: OwnedList::load(&parts.hub).await,
+        folders: Folders::new(parts.hub.pool.clone(), requests.downgrade()),
+        registry: Registry::new(&state_dir),
+        hub: parts.hub,
+        config_file: parts.config_file,
+        options: parts.options,
+        refused: parts.refused,
+        supervisor: parts.supervisor,
+        set_log_level: parts.set_log_level,
+        shown: Arc::clone(&shown),
+        stamp: None,
+        looks: 0,
+        known: Vec::new(),
+        dismissed: Vec::new(),
+    };
+    state.first_round().await?;
+    let task = tokio::spawn(state.run(inbox, parts.gone)).abort_handle();
+    Ok(Manager::new(requests, shown, task))
+}
+
+impl State {
+    async fn run(mut self, mut inbox: mpsc::Receiver<Request>, mut gone: mpsc::UnboundedReceiver<Arc<Path>>) {
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                Some(path) = gone.recv() => self.has_gone(&path).await,
+                request = inbox.recv() => match request {
+                    Some(request) => self.handle(request).await,
+                    None => return,
+                },
+                _ = looks.tick() => self.look().await,
+            }
+        }
+    }
+
+    async fn handle(&mut self, request: Request) {
+        match request {
+            Request::Add { path, answer } => self.add(path, answer).await,
+            Request::Change { path, change, answer } => self.change(&path, change, answer).await,
+            Request::Reload(answer) => self.reload(answer).await,
+            Request::FoldersLooked => self.look_again().await,
+        }
+    }
+
+    /// The regular look: has somebody changed the registry, is a missing folder there now?
+    async fn look(&mut self) {
+        self.looks = self.looks.wrapping_add(1);
+        if self.registry.stamp() != self.stamp
+            || (self.looks.is_multiple_of(MISSING_EVERY) && self.one_appeared().await)
+        {
+            self.look_again().await;
+        }
+    }
+
+    async fn one_appeared(&self) -> bool {
+        let missing = self.known.iter().filter(|known| known.folder.is_none());
+        let seen = self.folders.look_at(missing.map(|known| known.project.path.to_path_buf())).await;
+        seen.values().any(|seen| seen.root.id.is_some())
+    }
+
+    async fn look_again(&mut self) {
+        let error = self.reconcile().await.err().map(|error| error.to_string());
+        if let Some(error) = &error {
+            tracing::error!(error, "the registry cannot be read; projects stay as they are");
+            // Told once: it is read again when it changes.
+            self.stamp = self.registry.stamp();
+        }
+        self.shown.set_registry_error(error);
+    }
+}

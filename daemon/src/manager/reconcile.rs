@@ -1,0 +1,266 @@
+//! From what all places say to what runs: start what is new, tell what changed, bring to an end what nobody names (D71).
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lifecycle::Admin;
+
+use super::State;
+use super::folders::Seen;
+use super::known::{Known, Standing};
+use crate::actor::mail::{Control, Mail};
+use crate::actor::{self, ProjectSpec};
+use crate::config::Config;
+use crate::files::FileError;
+use crate::projects::Entry;
+use crate::registry::{ByOption, Project, ProjectList, StateFileError, merge_projects};
+
+/// Folders by the path that names them.
+type Looked = HashMap<PathBuf, Seen>;
+
+impl State {
+    /// The round of the start. Projects that the last daemon owned and nobody names any more are taken up to let go.
+    pub(super) async fn first_round(&mut self) -> Result<(), StateFileError> {
+        let owned = self.owned.paths();
+        self.reconcile_with(&owned).await
+    }
+
+    /// Compares what is wanted with what runs.
+    pub(super) async fn reconcile(&mut self) -> Result<(), StateFileError> {
+        self.reconcile_with(&[]).await
+    }
+
+    async fn reconcile_with(&mut self, owned: &[PathBuf]) -> Result<(), StateFileError> {
+        let stamp = self.registry.stamp();
+        let list = self.read_list().await?;
+        self.stamp = stamp;
+        let config = self.hub.config();
+        let looked = self.folders.look_at(self.named_paths(&list, &config)).await;
+        let look = |path: &Path| looked.get(path).map_or_else(|| Seen::unknown(path).root, |seen| seen.root.clone());
+        let mut wanted = merge_projects(&list, &config, &self.options, look);
+        // A project that only `--project` names and that a client removed stays away until the next start.
+        let named_again = |project: &Project| project.entry.is_some() || project.config.is_some();
+        wanted.retain(|project| named_again(project) || !self.dismissed.contains(&project.path));
+        let by_root: Looked = looked.into_values().map(|seen| (seen.root.path.clone(), seen)).collect();
+        self.end_unwanted(&wanted);
+        let new = self.update_known(wanted, &by_root, &config).await;
+        self.start_all(new, owned, &by_root, &config).await;
+        self.shown.set_owned_error(self.owned.error.clone());
+        Ok(())
+    }
+
+    async fn read_list(&self) -> Result<ProjectList, StateFileError> {
+        let registry = self.registry.clone();
+        match self.hub.pool.run(move || registry.read()).await {
+            Ok(result) => result,
+            Err(error) => {
+                Err(FileError::io("read", &self.hub.places.projects_file(), std::io::Error::other(error)).into())
+            }
+        }
+    }
+
+    fn named_paths(&self, list: &ProjectList, config: &Config) -> BTreeSet<PathBuf> {
+        let registered = list.projects.iter().map(|entry| &entry.path);
+        let configured = config.projects.iter().map(|project| &project.path);
+        registered.chain(configured).chain(&self.options).cloned().collect()
+    }
+
+    fn end_unwanted(&mut self, wanted: &[Project]) {
+        let unwanted = |known: &&mut Known| {
+            known.standing != Standing::Removing && !wanted.iter().any(|project| is_same(known, project))
+        };
+        for known in self.known.iter_mut().filter(unwanted) {
+            tracing::info!(project = %known.project.path.display(), "the project is no longer configured; it leaves");
+            known.registered = false;
+            known.configured = None;
+            known.by_option = ByOption::NotNamed;
+            self.hub.projects.set_admin(&known.project.path, Admin::Leaving);
+            known.remove();
+        }
+    }
+
+    /// Tells running projects what changed, and answers which ones do not run yet.
+    async fn update_known(&mut self, wanted: Vec<Project>, seen: &Looked, config: &Config) -> Vec<Project> {
+        let mut new = Vec::new();
+        for project in wanted {
+            let Some(at) = self.known.iter().position(|known| is_same(known, &project)) else {
+                new.push(project);
+                continue;
+            };
+            if self.known[at].project.mail.is_closed() {
+                let ended = self.known.swap_remove(at);
+                self.hub.projects.remove(&ended.project.path);
+                new.push(project);
+                continue;
+            }
+            self.update(at, &project, seen.get(&project.path), config).await;
+        }
+        new
+    }
+
+    async fn update(&mut self, at: usize, wanted: &Project, seen: Option<&Seen>, config: &Config) {
+        let known = &mut self.known[at];
+        known.is_named_by(wanted);
+        if let Some(seen) = seen {
+            let appeared = known.folder.is_none() && seen.root.id.is_some();
+            known.folder = seen.root.id;
+            self.hub.projects.set_folder(&known.project.path, known.folder);
+            if appeared {
+                self.refused.appeared(&known.project.path, known.folder);
+            }
+            let settings = config.settings(wanted.config.as_ref(), &seen.own);
+            if settings != *known.settings {
+                tell_warnings(&known.project.path, seen);
+                known.settings = Arc::new(settings);
+                known.write(Mail::Configure(known.settings.clone()));
+            }
+        }
+        if wanted.paused() != known.paused {
+            known.paused = wanted.paused();
+            known.ask(if known.paused { Control::Pause } else { Control::Resume });
+        }
+        let path = known.project.path.clone();
+        match (wanted.enabled(), known.standing) {
+            (true, Standing::Active) | (false, Standing::Disabling | Standing::Disabled) => {}
+            (true, _) => {
+                self.enable(&path).await;
+                self.ask(&path, Control::Enable);
+            }
+            (false, _) => {
+                self.disable(&path);
+                self.ask(&path, Control::Disable { now: false });
+            }
+        }
+    }
+
+    fn ask(&self, path: &Path, request: Control) {
+        if let Some(known) = self.known.iter().find(|known| &*known.project.path == path) {
+            known.ask(request);
+        }
+    }
+
+    /// Notes that a project takes part from now on; its lock may be taken after this.
+    pub(super) async fn enable(&mut self, path: &Path) {
+        self.owned.add(vec![path.to_path_buf()]).await;
+        if let Some(known) = self.known.iter_mut().find(|known| &*known.project.path == path) {
+            known.standing = Standing::Active;
+            self.hub.projects.set_admin(path, Admin::Active);
+            self.refused.appeared(path, known.folder);
+        }
+    }
+
+    /// Notes that a project is to let go.
+    pub(super) fn disable(&mut self, path: &Path) {
+        if let Some(known) = self.known.iter_mut().find(|known| &*known.project.path == path) {
+            known.standing = Standing::Disabling;
+            self.hub.projects.set_admin(path, Admin::Leaving);
+        }
+    }
+
+    async fn start_all(&mut self, new: Vec<Project>, owned: &[PathBuf], seen: &Looked, config: &Config) {
+        let active = new.iter().filter(|project| project.enabled());
+        self.owned.add(active.map(|project| project.path.clone()).collect()).await;
+        for project in new {
+            let owned_before = owned.contains(&project.path);
+            self.start(&project, owned_before, seen.get(&project.path), config);
+        }
+        for path in owned {
+            if !self.known.iter().any(|known| *known.project.path == **path) {
+                self.take_up_to_leave(path, config);
+            }
+        }
+    }
+
+    fn start(&mut self, project: &Project, owned_before: bool, seen: Option<&Seen>, config: &Config) {
+        if let Some(seen) = seen {
+            tell_warnings(&project.path, seen);
+        }
+        let standing = match (project.enabled(), owned_before) {
+            (true, _) => Standing::Active,
+            (false, true) => Standing::Disabling,
+            (false, false) => Standing::Disabled,
+        };
+        let own = seen.map(|seen| seen.own.clone()).unwrap_or_default();
+        let settings = Arc::new(config.settings(project.config.as_ref(), &own));
+        let mut known = self.spawn(project, settings, standing);
+        known.is_named_by(project);
+        if standing == Standing::Disabling {
+            known.ask(Control::Disable { now: false });
+        }
+        self.known.push(known);
+    }
+
+    /// A project that the last daemon owned and nobody names: its lock is recovered, its task brought to an end (D71).
+    fn take_up_to_leave(&mut self, path: &Path, config: &Config) {
+        tracing::info!(project = %path.display(), "the project is no longer configured; what the last daemon began is ended");
+        let root = Seen::unknown(path).root;
+        let (entry, by_option) = (None, ByOption::NotNamed);
+        let project = Project { path: root.path, id: None, entry, config: None, by_option };
+        let settings = Arc::new(config.settings(None, &crate::config::ProjectFile::default()));
+        let mut known = self.spawn(&project, settings, Standing::Removing);
+        known.remove();
+        self.known.push(known);
+    }
+
+    /// Starts the actor. A project that is to leave begins as an active one: only that takes up what a dead owner left,
+    /// and no session is attached yet that a task could go to.
+    fn spawn(&self, project: &Project, settings: Arc<crate::config::Settings>, standing: Standing) -> Known {
+        let (admin, shown) = match standing {
+            Standing::Active => (Admin::Active, Admin::Active),
+            Standing::Disabling | Standing::Removing => (Admin::Active, Admin::Leaving),
+            Standing::Disabled => (Admin::Disabled, Admin::Disabled),
+        };
+        let spec = ProjectSpec {
+            path: Arc::from(project.path.as_path()),
+            name: Arc::from(project.name()),
+            settings: settings.clone(),
+            admin,
+            paused: project.paused(),
+        };
+        let handle = actor::spawn(&self.hub, spec);
+        self.hub.projects.insert(Entry { project: handle.clone(), folder: project.id, admin: shown });
+        self.refused.appeared(&project.path, project.id);
+        Known {
+            project: handle,
+            folder: project.id,
+            settings,
+            standing,
+            paused: project.paused(),
+            registered: false,
+            configured: None,
+            by_option: project.by_option,
+        }
+    }
+
+    /// A project's actor let go of its lock.
+    pub(super) async fn has_gone(&mut self, path: &Path) {
+        let Some(at) = self.known.iter().position(|known| &*known.project.path == path) else { return };
+        match self.known[at].standing {
+            // It was wanted again while it left, and its actor has ended: the next round starts another.
+            Standing::Active if self.known[at].project.mail.is_closed() => self.look_again().await,
+            Standing::Active | Standing::Disabled => {}
+            Standing::Disabling => {
+                self.known[at].standing = Standing::Disabled;
+                self.hub.projects.set_admin(path, Admin::Disabled);
+                self.owned.remove(path.to_path_buf()).await;
+            }
+            Standing::Removing => {
+                self.known.swap_remove(at);
+                self.hub.projects.remove(path);
+                self.owned.remove(path.to_path_buf()).await;
+                tracing::info!(project = %path.display(), "the project has left");
+            }
+        }
+    }
+}
+
+fn is_same(known: &Known, project: &Project) -> bool {
+    *known.project.path == *project.path || (project.id.is_some() && project.id == known.folder)
+}
+
+fn tell_warnings(path: &Path, seen: &Seen) {
+    for warning in &seen.warnings {
+        tracing::warn!(project = %path.display(), "{warning}");
+    }
+}

@@ -1,0 +1,127 @@
+//! One line of a client: the envelope, the opening, and what is done with each kind of message (wire protocol).
+
+use lifecycle::{Event, LeaveReason};
+use queue::DispatchId;
+use wire::calls::{ClientNotification, ClientRequest};
+use wire::daemon_calls::DispatchCancelResult;
+use wire::error::{ErrorCode, ErrorObject, Refusal};
+use wire::rpc::{self, Incoming, Notification, Request, Response};
+use wire::session::{Activity, LeaveReason as WireReason};
+
+use super::connection::Client;
+use super::handlers;
+use super::writer::Ending;
+use crate::actor::mail::Mail;
+use crate::peer::{CallKind, Responder};
+use crate::{actor, convert};
+
+impl Client {
+    /// Handles one line; `Some` ends the connection.
+    pub(super) async fn line(&mut self, line: &[u8]) -> Option<Ending> {
+        match rpc::parse(line) {
+            // Boxed, so that a connection that waits for its next line is not as large as the largest handler.
+            Ok(Incoming::Request(request)) => Box::pin(self.request(request)).await,
+            Ok(Incoming::Notification(notification)) => self.notification(notification).await,
+            Ok(Incoming::Response(response)) => self.response(response).await,
+            Err(malformed) => {
+                match malformed.answer() {
+                    Some((id, error)) => self.peer.error(id, &error),
+                    None => self.tell_off(&malformed.to_string()),
+                }
+                return malformed.closes_connection().then_some(Ending::Flush);
+            }
+        }
+        None
+    }
+
+    async fn request(&mut self, request: Request) {
+        let answer = Responder::new(self.peer.clone(), request.id);
+        if !self.greeted && request.method != "hello" {
+            let why = "say `hello` with the protocol number first";
+            return answer.error(Refusal::new(ErrorCode::HelloRequired, why));
+        }
+        match ClientRequest::decode(&request.method, &request.params) {
+            Ok(request) if self.service.is_stopping() && !is_allowed_at_the_end(&request) => {
+                answer.error(Refusal::new(ErrorCode::ShuttingDown, "the daemon is stopping"));
+            }
+            Ok(request) => handlers::handle(self, request, answer).await,
+            Err(error) => answer.error(error),
+        }
+    }
+
+    async fn notification(&mut self, notification: Notification) {
+        let told = match ClientNotification::decode(&notification.method, &notification.params) {
+            Ok(told) => told,
+            Err(error) => return self.tell_off(&error.message),
+        };
+        let Some(project) = &self.attached else {
+            let why = format!("{} from a connection that is not attached to a project", told.method());
+            return self.tell_off(&why);
+        };
+        match event(self.peer.conn(), told) {
+            Ok(event) => {
+                project.send(Mail::Event(event)).await;
+            }
+            Err(why) => self.tell_off(&why),
+        }
+    }
+
+    async fn response(&mut self, response: Response) {
+        let call = response.id.as_ref().and_then(|id| self.peer.answered(id));
+        let (Some(call), Some(project)) = (call, &self.attached) else {
+            return self.tell_off("a response to no request of ours");
+        };
+        let (conn, dispatch) = (self.peer.conn(), call.dispatch);
+        let event = match call.kind {
+            CallKind::Dispatch => Event::Answered { conn, dispatch, answer: actor::answer(&response.outcome) },
+            CallKind::Remind => Event::RemindAnswered { conn, dispatch },
+            CallKind::Cancel => {
+                let aborted = response
+                    .outcome
+                    .is_ok_and(|raw| rpc::decode::<DispatchCancelResult>(raw.get()).is_ok_and(|result| result.aborted));
+                Event::CancelAnswered { conn, dispatch, aborted }
+            }
+        };
+        project.send(Mail::Event(event)).await;
+    }
+
+    /// Notes a message that gets no answer although it is wrong: once a connection, so that it fills no log.
+    fn tell_off(&mut self, why: &str) {
+        if !std::mem::replace(&mut self.told_off, true) {
+            tracing::warn!(conn = self.peer.conn().0, why, "a message was ignored");
+        }
+    }
+}
+
+/// What is answered after the daemon was asked to stop: nothing that begins something. Reports are the actor's to refuse.
+fn is_allowed_at_the_end(request: &ClientRequest) -> bool {
+    use ClientRequest as R;
+    matches!(request, R::Hello(_) | R::DaemonStatus(_) | R::DaemonShutdown(_) | R::SessionPing(_) | R::TaskReport(_))
+}
+
+fn event(conn: lifecycle::Conn, told: ClientNotification) -> Result<Event, String> {
+    let dispatch = |id: &str| DispatchId::parse(id).ok_or_else(|| "a dispatch id is 32 hexadecimal digits".to_owned());
+    let run = |id: &str, run| Ok(Event::Run { conn, dispatch: dispatch(id)?, run: Box::new(convert::run(run)) });
+    match told {
+        ClientNotification::SessionState(state) => Ok(Event::Activity { conn, idle: state.state == Activity::Idle }),
+        ClientNotification::RunStarted(told) => run(&told.dispatch_id, told.run),
+        ClientNotification::RunFinished(told) => run(&told.dispatch_id, told.run),
+        ClientNotification::SessionSettled(settled) => {
+            let dispatch = settled.dispatch_id.as_deref().map(dispatch).transpose()?;
+            Ok(Event::TurnSettled { conn, dispatch, aborted: settled.aborted })
+        }
+        ClientNotification::SessionLeaving(leaving) => {
+            let reason = match leaving.reason {
+                WireReason::Reload => LeaveReason::Reload,
+                WireReason::New | WireReason::Resume | WireReason::Fork => LeaveReason::Other,
+                WireReason::Quit => LeaveReason::Quit,
+            };
+            Ok(Event::Leaving { conn, reason })
+        }
+    }
+}
+
+/// An internal error, for handlers.
+pub(super) fn internal(error: &dyn std::error::Error) -> ErrorObject {
+    ErrorObject::internal(&error.to_string())
+}

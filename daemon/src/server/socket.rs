@@ -1,0 +1,210 @@
+//! The listening socket: bound so that nobody else can ever connect, put back when its file vanishes, removed at the end.
+//!
+//! All of this happens only under the instance lock (D77): a dead socket file may be replaced because no other daemon of
+//! this user can be starting. Under socket activation the file is the service manager's and is never touched.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixListener as StdListener;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, connect, listen, socket};
+use rustix::io::FdFlags;
+use tokio::net::UnixListener;
+
+use crate::places::folder::{FolderError, make_for_socket, make_private};
+use crate::places::socket::SocketPlace;
+
+/// Where the listening socket comes from.
+#[derive(Debug)]
+pub enum Listener {
+    /// We bind it ourselves.
+    Bind,
+    /// The service manager bound it and listens already.
+    Activated(StdListener),
+}
+
+/// There is no socket to listen on.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    /// The system refused a step.
+    #[error("cannot {act} the socket {}: {source}", path.display())]
+    Io {
+        /// The step, as a verb.
+        act: &'static str,
+        /// The socket.
+        path: PathBuf,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// Somebody listens there who does not hold our instance lock.
+    #[error("another program listens on {}: set HANDOFFD_SOCKET or `daemon.socket` to another path", .0.display())]
+    InUse(PathBuf),
+    /// Something else has that name; it is not ours to remove.
+    #[error("{} is in the way: it is not a socket", .0.display())]
+    NotASocket(PathBuf),
+    /// The folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The service manager gave us something that is no stream socket.
+    #[error("the service manager passed a descriptor that cannot be used: {0}")]
+    Activation(io::Error),
+}
+
+impl Listener {
+    /// What the service manager passed to this process, else a socket of our own. To be called once, early.
+    ///
+    /// # Errors
+    /// [`SocketError::Activation`]
+    pub fn from_environment() -> Result<Self, SocketError> {
+        let mut passed = listenfd::ListenFd::from_env();
+        match passed.take_unix_listener(0).map_err(SocketError::Activation)? {
+            Some(listener) => Ok(Self::Activated(listener)),
+            None => Ok(Self::Bind),
+        }
+    }
+}
+
+/// The socket that the daemon listens on.
+#[derive(Debug)]
+pub struct Socket {
+    pub(super) listener: UnixListener,
+    place: SocketPlace,
+    file: File,
+    /// That it cannot be put back was told.
+    told: bool,
+}
+
+/// Whose the file of the socket is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum File {
+    /// Ours: its device and inode.
+    Ours(u64, u64),
+    /// The service manager's.
+    Foreign,
+}
+
+impl Socket {
+    /// Binds and listens, or takes over what was passed. Needs a runtime. Only for the holder of the instance lock.
+    ///
+    /// # Errors
+    /// [`SocketError`]; a live socket of somebody else is left alone.
+    pub fn open(listener: Listener, place: &SocketPlace) -> Result<Self, SocketError> {
+        let (listener, place, file) = match listener {
+            Listener::Bind => {
+                let (listener, file) = bind_private(&place.path)?;
+                (listener, place.clone(), file)
+            }
+            Listener::Activated(listener) => {
+                let address = listener.local_addr().map_err(SocketError::Activation)?;
+                let path = address.as_pathname().unwrap_or(&place.path).to_path_buf();
+                (listener, SocketPlace { path, origin: place.origin }, File::Foreign)
+            }
+        };
+        listener.set_nonblocking(true).map_err(|source| io_error("listen on", &place.path, source))?;
+        let listener = UnixListener::from_std(listener).map_err(|source| io_error("listen on", &place.path, source))?;
+        Ok(Self { listener, place, file, told: false })
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.place.path
+    }
+
+    /// Looks whether the file still leads to us, and binds again if a cleaner has removed it (F104). Connections stay.
+    pub(super) fn put_back(&mut self) {
+        if self.file == File::Foreign || file_at(&self.place.path) == Some(self.file) {
+            return;
+        }
+        match self.bind_again() {
+            Ok(()) => {
+                self.told = false;
+                tracing::warn!(socket = %self.place.path.display(), "the socket's file had vanished; it was bound again");
+            }
+            Err(error) if !self.told => {
+                self.told = true;
+                tracing::error!(%error, "the socket's file has vanished and cannot be put back; trying again");
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn bind_again(&mut self) -> Result<(), SocketError> {
+        let folder = self.place.path.parent().unwrap_or(Path::new("/"));
+        if self.place.origin.is_explicit() {
+            make_for_socket(folder)?;
+        } else {
+            make_private(folder)?;
+        }
+        let (listener, file) = bind_private(&self.place.path)?;
+        let refused = |source| io_error("listen on", &self.place.path, source);
+        listener.set_nonblocking(true).map_err(refused)?;
+        self.listener = UnixListener::from_std(listener).map_err(refused)?;
+        self.file = file;
+        Ok(())
+    }
+}
+
+impl Drop for Socket {
+    /// Removes the file if it is still ours.
+    fn drop(&mut self) {
+        if self.file != File::Foreign && file_at(&self.place.path) == Some(self.file) {
+            std::fs::remove_file(&self.place.path).ok();
+        }
+    }
+}
+
+fn file_at(path: &Path) -> Option<File> {
+    let meta = path.symlink_metadata().ok()?;
+    Some(File::Ours(meta.dev(), meta.ino()))
+}
+
+/// Bind, change the mode, listen, in this order: before `listen` nobody can connect, whatever the umask is (F110).
+fn bind_private(path: &Path) -> Result<(StdListener, File), SocketError> {
+    make_room(path)?;
+    let refused = |act| move |errno: Errno| io_error(act, path, errno.into());
+    let socket = new_socket().map_err(refused("create"))?;
+    let address = UnixAddr::new(path).map_err(refused("bind"))?;
+    bind(socket.as_raw_fd(), &address).map_err(refused("bind"))?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+        .map_err(|source| io_error("change the mode of", path, source))?;
+    let file = file_at(path).ok_or_else(|| io_error("look at", path, io::ErrorKind::NotFound.into()))?;
+    listen(&socket, Backlog::MAXCONN).map_err(refused("listen on"))?;
+    Ok((socket.into(), file))
+}
+
+/// A stream socket that programs we start do not inherit. The runtime's one thread is also the one that starts programs,
+/// so nothing is started between the two calls.
+fn new_socket() -> nix::Result<OwnedFd> {
+    let fd = socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None)?;
+    rustix::io::fcntl_setfd(&fd, FdFlags::CLOEXEC).map_err(|error| Errno::from_raw(error.raw_os_error()))?;
+    Ok(fd)
+}
+
+/// Removes a dead socket's file; a live one, or anything that is no socket, is left alone (F091, F105).
+fn make_room(path: &Path) -> Result<(), SocketError> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(io_error("look at", path, source)),
+        Ok(meta) if !meta.file_type().is_socket() => Err(SocketError::NotASocket(path.to_path_buf())),
+        Ok(_) if is_live(path) => Err(SocketError::InUse(path.to_path_buf())),
+        Ok(_) => std::fs::remove_file(path).map_err(|source| io_error("replace", path, source)),
+    }
+}
+
+/// Whether somebody listens there. Does not wait: a listener that is stopped and has a full backlog is alive, too.
+fn is_live(path: &Path) -> bool {
+    let Ok(fd) = new_socket() else { return true };
+    if rustix::io::ioctl_fionbio(&fd, true).is_err() {
+        return true;
+    }
+    let Ok(address) = UnixAddr::new(path) else { return true };
+    !matches!(connect(fd.as_raw_fd(), &address), Err(Errno::ECONNREFUSED | Errno::ENOENT))
+}
+
+fn io_error(act: &'static str, path: &Path, source: io::Error) -> SocketError {
+    SocketError::Io { act, path: path.to_path_buf(), source }
+}
