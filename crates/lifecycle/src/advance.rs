@@ -53,6 +53,7 @@ impl Project {
             Event::ProcessGone(process) => self.process_gone(process, out),
             Event::ProcessStopped { process, stopped } => self.process_stopped(process, stopped == Stopped::Yes),
             Event::RunsGone(ids) => self.runs_gone(&ids),
+            Event::RunsAlive { task_id, dispatch, runs } => self.linger(&task_id, dispatch, &runs),
             Event::Answered { conn, dispatch, answer } => self.answered(conn, dispatch, answer, out),
             Event::RemindAnswered { conn, dispatch } => self.remind_answered(conn, dispatch, out),
             Event::CancelAnswered { conn, dispatch, aborted } => self.cancel_answered(conn, dispatch, aborted, out),

@@ -75,6 +75,16 @@ pub enum Event {
     },
     /// Processes of runs that had been alive are gone (D66), by run id.
     RunsGone(Vec<String>),
+    /// At the start of the daemon: runs of a task that ended before it are still alive, by the journal (D66). Comes
+    /// before anything else.
+    RunsAlive {
+        /// The planner's id.
+        task_id: String,
+        /// The dispatch they belong to.
+        dispatch: DispatchId,
+        /// The runs.
+        runs: Vec<Run>,
+    },
     /// The session answered `task.dispatch`.
     Answered {
         /// Its connection.

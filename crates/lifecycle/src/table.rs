@@ -13,7 +13,11 @@ use happenings::HAPPENINGS;
 /// All situations with all events, as Markdown. Jobs succeed unless the situation says otherwise.
 #[must_use]
 pub fn table() -> String {
-    let mut text = String::new();
+    let events: Vec<&str> = HAPPENINGS.iter().map(|(happening, _)| *happening).collect();
+    let mut text = format!(
+        "Each situation was given each of these events; where a row is missing, nothing follows at once: {}.\n\n",
+        events.join("; ")
+    );
     for (name, situation) in situations::all() {
         section(&mut text, name, &situation);
     }
@@ -22,30 +26,19 @@ pub fn table() -> String {
 
 fn section(text: &mut String, name: &str, situation: &Bench) {
     let shown = situation.shown();
-    let mut nothing = Vec::new();
     let mut rows = String::new();
     for (happening, apply) in HAPPENINGS {
         let mut bench = situation.clone();
         bench.done.clear();
         apply(&mut bench);
         let after = bench.shown();
-        if bench.done.is_empty() && after == shown {
-            nothing.push(*happening);
-        } else {
+        if !bench.done.is_empty() || after != shown {
             let then = if after == shown { "–".to_owned() } else { after };
             put(&mut rows, &format!("| {happening} | {then} | {} |\n", bench.done.join(", ")));
         }
     }
-    put(
-        text,
-        &format!(
-            "### {name}\n\nShown as: {shown}.\n\n| event | then shown as | what is done, in order |\n|---|---|---|\n{rows}"
-        ),
-    );
-    if !nothing.is_empty() {
-        put(text, &format!("\nNothing follows from: {}.\n", nothing.join("; ")));
-    }
-    text.push('\n');
+    let head = "| event | then shown as | what is done, in order |\n|---|---|---|\n";
+    put(text, &format!("### {name}\n\nShown as: {shown}.\n\n{head}{rows}\n"));
 }
 
 fn put(text: &mut String, more: &str) {

@@ -111,6 +111,20 @@ fn a_run_that_ends_while_the_end_is_written_holds_nothing() {
 }
 
 #[test]
+fn runs_that_outlived_the_daemon_hold_dispatch_too() {
+    let mut rig = ready();
+    rig.event(lifecycle::Event::RunsAlive {
+        task_id: "T-0".into(),
+        dispatch: queue::DispatchId::from_random(5),
+        runs: vec![run("r", RunState::Running, true)],
+    });
+    rig.write(pending("T-1"));
+    rig.shows(State::Waiting, "runs_alive");
+    rig.event(lifecycle::Event::RunsGone(vec!["r".into()]));
+    rig.says(&["c1 dispatch"]);
+}
+
+#[test]
 fn a_complete_task_holds_nothing() {
     let mut rig = Rig::at_work("T-1");
     rig.run(1, run("r", RunState::Running, true));

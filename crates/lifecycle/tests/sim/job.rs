@@ -195,6 +195,10 @@ impl World {
                     return Replaced::Failed(Failure::Changed);
                 }
             }
+            3 if self.write_fails() => {
+                self.disk.fresh = None;
+                return Replaced::Failed(cannot());
+            }
             3 => {
                 self.disk.swap = std::mem::replace(&mut self.disk.file, self.disk.fresh.take());
                 self.disk.unsynced = true;

@@ -176,6 +176,9 @@ impl World {
         };
         if let Some(answer) = answer {
             self.say(at, Event::Answered { conn, dispatch, answer });
+            if manner == 4 {
+                self.say(at, Event::Answered { conn, dispatch, answer });
+            }
             if answer == Answer::Accepted {
                 self.say(at, Event::Activity { conn, idle: false });
             }
