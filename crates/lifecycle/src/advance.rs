@@ -220,12 +220,11 @@ impl Project {
         }
     }
 
-    /// The file does not hold what the end belongs over: it waits for other bytes (D1, D11).
+    /// The file does not hold what the end belongs over: it waits for other bytes (D1, D11). A demotion does not wait:
+    /// where the file holds something else, the person is told (D67).
     pub(crate) fn end_is_stuck(&self) -> bool {
         match &self.task {
-            Task::Ending(ending) if matches!(ending.stage, Stage::Write | Stage::Demote) => {
-                self.view_hash() != Some(ending.hash)
-            }
+            Task::Ending(ending) => ending.stage == Stage::Write && self.view_hash() != Some(ending.hash),
             _ => false,
         }
     }

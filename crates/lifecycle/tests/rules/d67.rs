@@ -52,6 +52,20 @@ fn one_line_for_every_task_that_was_running_also_for_a_strangers() {
     assert_eq!(rig.jobs, ["Acquire", "Read", "OpenLog", "WriteEnd", "AppendLog"]);
 }
 
+#[test]
+fn a_demotion_over_a_file_that_changed_meanwhile_is_told_and_answered() {
+    let mut rig = Rig::at_work("T-1");
+    rig.script.push_back(Done::LogAppended(failed()));
+    rig.script.push_back(Done::EndWritten(Ok([200; 32])));
+    rig.script.push_back(Done::EndWritten(Err(lifecycle::Failure::CannotWrite("disk full".into()))));
+    rig.report(1, 50);
+    rig.says(&[]);
+    rig.write(crate::rig::pending("T-22"));
+    rig.wait(1_000);
+    rig.idle(1);
+    rig.says(&[&format!("ERROR {WHY}"), "r50 reported false Failed", "c1 dispatch"]);
+}
+
 fn after_a_crash(missing: u128) -> Rig {
     let by = DispatchId::from_random(7);
     let mut rig = Rig::new();

@@ -62,7 +62,10 @@ pub(crate) enum Row {
     Run(DispatchId, Run),
     /// The finished line, written before the file.
     Line(DispatchId),
-    Ended(DispatchId),
+    Ended {
+        dispatch: DispatchId,
+        complete: bool,
+    },
 }
 
 #[derive(Debug, Clone, Default)]
@@ -170,7 +173,7 @@ impl Disk {
                 Row::Started { dispatch: id, wall, .. } if *id == dispatch => facts.started = Some(*wall),
                 Row::Sent(id) if *id == dispatch => facts.sent = true,
                 Row::Accepted(id) if *id == dispatch => facts.accepted = true,
-                Row::Ended(id) if *id == dispatch => facts.ended = true,
+                Row::Ended { dispatch: id, .. } if *id == dispatch => facts.ended = true,
                 Row::Run(id, run) if *id == dispatch => {
                     facts.runs.retain(|old| old.run_id != run.run_id);
                     facts.runs.push(run.clone());
@@ -180,6 +183,17 @@ impl Disk {
             known = true;
         }
         known.then_some(facts)
+    }
+
+    /// Live runs of tasks that have ended in ERROR, by the journal.
+    pub(crate) fn outlived(&self) -> Vec<(DispatchId, Run)> {
+        let ended = self.journal.iter().filter_map(|row| match row {
+            Row::Ended { dispatch, complete: false } => Some(*dispatch),
+            _ => None,
+        });
+        let live =
+            |id: DispatchId| self.facts(id).unwrap_or_default().runs.into_iter().filter(|run| run.state.is_live());
+        ended.flat_map(|id| live(id).map(move |run| (id, run))).collect()
     }
 
     /// The displaced file is one of ours, or the planner's write is known from elsewhere (D64).

@@ -183,6 +183,11 @@ impl World {
         self.clock = AwakeClock::start(self.mono);
         self.awake = self.clock.read(self.mono).0;
         self.daemon = Some(Project::new(self.settings, Admin::Active, false));
+        for (dispatch, run) in self.disk.outlived() {
+            if self.runs.get(&run.run_id) == Some(&true) {
+                self.step(Event::RunsAlive { task_id: "T-0".into(), dispatch, runs: vec![run] });
+            }
+        }
         self.step(Event::Touched);
     }
 
@@ -264,10 +269,12 @@ impl World {
             Fact::Accepted(id) => Row::Accepted(*id),
             Fact::Run(id, run) => Row::Run(*id, run.clone()),
             Fact::Ended(ended) => match ended.dispatch {
-                Some(id) => Row::Ended(id),
+                Some(dispatch) => Row::Ended { dispatch, complete: ended.complete },
                 None => return,
             },
-            Fact::Abandoned { dispatch: Some(id), .. } | Fact::Demoted { dispatch: id, .. } => Row::Ended(*id),
+            // What was given up holds nothing any more (D11).
+            Fact::Abandoned { dispatch: Some(dispatch), .. } => Row::Ended { dispatch: *dispatch, complete: true },
+            Fact::Demoted { dispatch, .. } => Row::Ended { dispatch: *dispatch, complete: false },
             _ => return,
         };
         self.disk.journal.push(row);
