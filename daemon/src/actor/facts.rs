@@ -102,7 +102,8 @@ impl Actor {
     }
 
     fn sent(&self, dispatch: DispatchId, at: Wall) {
-        let (task_id, dispatch_id, attempt) = (self.task_id(), dispatch.to_string(), self.sends);
+        // Told before the message leaves (D22), so this one is not counted yet.
+        let (task_id, dispatch_id, attempt) = (self.task_id(), dispatch.to_string(), self.sends + 1);
         tracing::info!(project = %self.path.display(), task = task_id, dispatch = dispatch_id, attempt, "the task was sent");
         let row = journal::Sent { task_id: task_id.clone(), dispatch_id: dispatch_id.clone(), attempt };
         self.journal(at, Entry::Sent(row));
