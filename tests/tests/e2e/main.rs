@@ -1,0 +1,18 @@
+//! Scenarios with the real programs. Each test has its own world and says in its name which rule it holds to; those
+//! named `f123_…` are entries of `docs/field-log.md`. Tests over 30 s run with `HANDOFF_SLOW=1` only.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "helpers of tests fail like tests, and tests play users and planners, who write files as they like"
+)]
+
+mod acceptance;
+mod bytes;
+mod dispatch;
+mod halting;
+mod people;
+mod report;
+mod save_patterns;
+mod sessions;
+mod support;
