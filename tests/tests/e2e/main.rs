@@ -2,17 +2,22 @@
 //! named `f123_…` are entries of `docs/field-log.md`. Tests over 30 s run with `HANDOFF_SLOW=1` only.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::disallowed_methods,
     reason = "helpers of tests fail like tests, and tests play users and planners, who write files as they like"
 )]
 
 mod acceptance;
 mod bytes;
+mod configuration;
+mod crashes;
+mod disks;
 mod dispatch;
 mod halting;
+mod locks;
 mod people;
 mod report;
+mod restart;
 mod save_patterns;
 mod sessions;
+mod sockets;
 mod support;
