@@ -1,0 +1,94 @@
+//! The daemon's own log.
+
+use std::fs;
+use std::path::PathBuf;
+
+use handoffd_tests::{Task, World, report, wait, world};
+
+use crate::support::stage_with;
+
+fn log_text(folder: &PathBuf) -> String {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    entries.filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok()).collect()
+}
+
+/// One task from end to end in a world whose log is set so.
+fn run_one(world: &World) {
+    let project = world.project("app");
+    let daemon = world.start();
+    let session = daemon.idle_session(world, &project, "s-1");
+    project.plan(&Task::new("t-1"));
+    let dispatch = session.wait_dispatch("t-1");
+    session.finish(&dispatch, report::complete());
+    assert!(daemon.terminate().success());
+}
+
+#[test]
+fn f276_each_setting_alone_does_what_it_says() {
+    let world = world!();
+    let folder = world.path("my-logs");
+    world.settings(&format!("[log]\ndir = \"{}\"\n", folder.display()));
+    run_one(&world);
+    assert!(log_text(&folder).contains("t-1"), "a folder that is missing is made");
+
+    let world = world!();
+    let folder = world.path("json-logs");
+    world.settings(&format!("[log]\ndir = \"{}\"\nformat = \"json\"\n", folder.display()));
+    run_one(&world);
+    let text = log_text(&folder);
+    assert!(
+        text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok_and(|line| line.is_object())),
+        "{text}"
+    );
+    assert!(text.contains("t-1"));
+}
+
+#[test]
+fn f276_a_log_that_is_renamed_or_deleted_is_opened_again() {
+    let world = world!();
+    let folder = world.path("logs");
+    world.settings(&format!("[log]\ndir = \"{}\"\n", folder.display()));
+    let project = world.project("app");
+    let daemon = world.start();
+    let session = daemon.idle_session(&world, &project, "s-1");
+    for entry in fs::read_dir(&folder).unwrap() {
+        fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    for number in 0..3 {
+        let id = format!("t-{number}");
+        project.plan(&Task::new(&id));
+        let dispatch = session.wait_dispatch(&id);
+        session.finish(&dispatch, report::complete());
+    }
+    assert!(daemon.terminate().success());
+    assert!(log_text(&folder).contains("t-2"), "{}", log_text(&folder));
+}
+
+#[test]
+fn f276_a_log_that_cannot_be_written_is_told_and_stops_nothing_else() {
+    let world = world!();
+    let folder = world.path("file-in-the-way");
+    fs::write(&folder, "").unwrap();
+    world.settings(&format!("[log]\ndir = \"{}\"\n", folder.display()));
+    let mut daemon = world.spawn(&[]);
+    let said = wait::until("it says so", || {
+        let said = fs::read_to_string(world.path("daemon-1.err")).unwrap();
+        said.contains("file-in-the-way").then_some(said)
+    });
+    assert!(!said.contains("panicked"), "{said}");
+    if !daemon.runs() {
+        assert!([1, 2].map(Some).contains(&daemon.wait().code()), "{said}");
+    }
+}
+
+#[test]
+fn f274_an_idle_daemon_says_nothing() {
+    let stage = stage_with("[watch]\nsweep_interval = \"100ms\"\n");
+    stage.session.ping();
+    let before = wait::until("the log rests", || {
+        let before = stage.daemon.log().len();
+        drop(stage.control.status());
+        (stage.daemon.log().len() == before).then_some(before)
+    });
+    wait::stays(std::time::Duration::from_secs(2), "twenty sweeps, no line", || stage.daemon.log().len() == before);
+}
