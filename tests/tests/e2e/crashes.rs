@@ -69,7 +69,8 @@ fn one_round(world: &World, project: &Project, number: usize) {
         idle_for(30);
         daemon.kill();
     } else {
-        assert!(daemon.terminate().success());
+        // A signal that comes before the daemon listens for signals ends it too.
+        daemon.terminate();
     }
 }
 

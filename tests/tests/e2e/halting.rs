@@ -135,7 +135,7 @@ fn a_tasks_json_that_git_tracks_is_held() {
     session.finish(&dispatch, report::complete());
     project.plan(&Task::new("t-2"));
     control.wait_state(&project, "held", "tracked_by_git");
-    git(&["rm", "-q", "--cached", "tasks.json"]);
+    git(&["rm", "-q", "-f", "--cached", "tasks.json"]);
     let dispatch = session.wait_dispatch("t-2");
     session.finish(&dispatch, report::complete());
 }
@@ -204,7 +204,6 @@ fn f158_leftovers_named_like_our_temporaries_block_nothing() {
     std::fs::write(name("a", "new"), "half").unwrap();
     std::fs::create_dir(name("b", "new")).unwrap();
     std::os::unix::fs::symlink(&outside, name("c", "new")).unwrap();
-    std::os::unix::fs::symlink(&outside, name("d", "swap")).unwrap();
     let daemon = world.start();
     let session = daemon.idle_session(&world, &project, "s-1");
     project.plan(&Task::new("t-1"));
@@ -212,6 +211,26 @@ fn f158_leftovers_named_like_our_temporaries_block_nothing() {
     session.finish(&dispatch, report::complete());
     assert_eq!(std::fs::read_to_string(&outside).unwrap(), "precious");
     assert!(!name("a", "new").exists(), "a leftover of ours is removed");
+}
+
+#[test]
+fn f158_a_link_named_like_a_displaced_file_is_kept_and_not_followed() {
+    let world = world!();
+    let project = world.project("app");
+    let outside = world.path("outside");
+    std::fs::write(&outside, "precious").unwrap();
+    let swap = project.root().join(format!(".tasks.json.{}.swap", "d".repeat(32)));
+    std::os::unix::fs::symlink(&outside, &swap).unwrap();
+    let daemon = world.start();
+    let control = daemon.control();
+    control.wait_state(&project, "halted", "lost_write");
+    assert!(!swap.is_symlink() && project.remains().len() == 1, "{:?}", project.remains());
+    control.ask("project.resume", &project, json!({})).unwrap();
+    let session = daemon.idle_session(&world, &project, "s-1");
+    project.plan(&Task::new("t-1"));
+    let dispatch = session.wait_dispatch("t-1");
+    session.finish(&dispatch, report::complete());
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), "precious");
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn a_work_log_that_broke_meanwhile_turns_complete_into_error() {
     assert_eq!(answer, json!({"status": "ERROR", "work_log": "failed"}));
     let document = stage.project.document();
     assert_eq!(document["status"], "ERROR");
-    assert!(document["error"].as_str().unwrap().contains("heading"), "{}", document["error"]);
+    assert!(document["error"].as_str().unwrap().contains("## Work log"), "{}", document["error"]);
     let again = stage.session.report(&dispatch, report::complete()).unwrap_err();
     assert_eq!((again.name(), &again.data["work_log"]), ("dispatch_ended", &json!("failed")));
 }
@@ -181,7 +181,7 @@ fn a_task_that_could_not_be_logged_is_not_started() {
     std::fs::write(stage.project.work_log(), "# Notes\n").unwrap();
     stage.project.plan(&Task::new("t-1"));
     let row = stage.control.wait_state(&stage.project, "blocked", "work_log");
-    assert!(row["why"].as_str().unwrap().contains("heading"), "{row}");
+    assert!(row["why"].as_str().unwrap().contains("## Work log"), "{row}");
     assert_eq!(stage.project.status(), "PENDING");
     std::fs::write(stage.project.work_log(), "# Notes\n\n## Work log\n").unwrap();
     assert_eq!(stage.session.wait_dispatch("t-1").task_id, "t-1");

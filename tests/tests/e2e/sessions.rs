@@ -147,7 +147,7 @@ fn f250_a_session_process_that_ends_ends_its_task_at_once() {
     stage.session.process.kill();
     let document = stage.project.wait_status("ERROR");
     assert!(document["error"].is_string());
-    assert_eq!(stage.project.log_lines().len(), 1);
+    wait::until_true("one line in the work log", || stage.project.log_lines().len() == 1);
 }
 
 #[test]
