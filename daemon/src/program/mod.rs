@@ -87,6 +87,11 @@ fn prepare(args: &Args, env: Env) -> Result<Ready, Vec<String>> {
 }
 
 fn serve(ready: Ready) -> Exit {
+    // Before the log is opened in there: this error says whose the folder is and what to do (F159).
+    if let Err(error) = ready.places.prepare() {
+        tell(&[chain(&error)]);
+        return Exit::Failed;
+    }
     let settings = LogSettings::from_config(&ready.config.log, &ready.env, &ready.places.log_dir);
     let log = match logging::init(&settings) {
         Ok(log) => log,

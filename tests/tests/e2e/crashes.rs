@@ -23,7 +23,7 @@ fn check_promises(project: &Project, robot: &Robot, planned: usize) {
         assert_eq!(seen["status"], "RUNNING", "{} came before RUNNING", dispatch.task_id);
         assert_eq!(seen["updated_by"], format!("handoffd/{}", dispatch.id));
         assert_eq!(seen["task_id"], dispatch.task_id.as_str());
-        assert_eq!(seen["foreign"].to_string(), "1.10", "foreign bytes");
+        assert!(String::from_utf8_lossy(&dispatch.queue).contains("\"foreign\": 1.10,"), "foreign bytes");
     }
     let twice: Vec<_> = given.iter().filter(|(_, times)| **times > 1).collect();
     assert!(twice.is_empty(), "more than one message: {twice:?}");
