@@ -1,1 +1,221 @@
-//! t
+//! Commands that end at once, fail, hang, are missing or leave others behind (F262, R12).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{WaitOptions, wait};
+use store::{Presence, Processes as _, SystemProcesses};
+use tempfile::TempDir;
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
+use wire::daemon_calls::NoticeLevel;
+
+use super::{Notice, Notifier};
+use crate::env::Env;
+
+const LONG: Duration = Duration::from_secs(30);
+
+/// Remembers what is logged, one line a fact.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl<S: tracing::Subscriber> Layer<S> for Log {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        self.0.lock().unwrap().push(line.0);
+    }
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        write!(self.0, "{}={value:?} ", field.name()).unwrap();
+    }
+}
+
+struct World {
+    folder: TempDir,
+    notifier: Notifier,
+    log: Log,
+    _logging: tracing::subscriber::DefaultGuard,
+}
+
+impl World {
+    fn new() -> Self {
+        let env = Env {
+            home: Some("/home/you".into()),
+            path: Some("/usr/bin:/bin".into()),
+            lang: Some("C.UTF-8".into()),
+            xdg_runtime_dir: Some("/run/user/1000".into()),
+            ..Env::default()
+        };
+        let log = Log::default();
+        let logging = tracing::subscriber::set_default(tracing_subscriber::registry().with(log.clone()));
+        Self { folder: tempfile::tempdir().unwrap(), notifier: Notifier::new(&env), log, _logging: logging }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn send(&self, script: &str, timeout: Duration, text: &str) {
+        let folder = self.folder.path().display().to_string();
+        self.send_to(&["sh", "-c", script, "sh", &folder], timeout, text);
+    }
+
+    fn send_to(&self, command: &[&str], timeout: Duration, text: &str) {
+        let command: Vec<_> = command.iter().map(|&part| part.to_owned()).collect();
+        let notice = Notice {
+            project: "/home/you/P".into(),
+            name: "P".into(),
+            kind: "ended",
+            level: NoticeLevel::Warning,
+            text: text.into(),
+            task_id: Some("T-1".into()),
+        };
+        self.notifier.send(&command, timeout, notice);
+    }
+
+    async fn idle(&self) {
+        tokio::time::timeout(LONG, self.notifier.idle()).await.expect("commands end in time");
+    }
+
+    fn logged(&self, wanted: &str) -> Vec<String> {
+        self.log.0.lock().unwrap().iter().filter(|line| line.contains(wanted)).cloned().collect()
+    }
+
+    #[track_caller]
+    fn check_no_children() {
+        assert_eq!(wait(WaitOptions::NOHANG).unwrap_err(), Errno::CHILD, "no child, alive or dead, is left");
+    }
+}
+
+#[tokio::test]
+async fn r12_the_command_gets_one_json_document() {
+    let world = World::new();
+    world.send(r#"cat > "$1/told""#, LONG, "line 1\nline \"2\"");
+    world.idle().await;
+    let told = fs::read_to_string(world.path("told")).unwrap();
+    assert_eq!(told.matches('\n').count(), 1);
+    let mut told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let at = told.as_object_mut().unwrap().remove("at").unwrap();
+    assert!(crate::clock::Wall::parse(at.as_str().unwrap()).is_some());
+    let expected = serde_json::json!({
+        "version": 1, "project": "/home/you/P", "name": "P", "kind": "ended", "level": "warning",
+        "text": "line 1\nline \"2\"", "task_id": "T-1", "repeated": 0,
+    });
+    assert_eq!(told, expected);
+    assert_eq!(world.logged("the notice command ended").len(), 1);
+}
+
+#[tokio::test]
+async fn r12_its_environment_is_explicit() {
+    let world = World::new();
+    world.send(r#"/usr/bin/env > "$1/env""#, LONG, "a");
+    world.idle().await;
+    let env = fs::read_to_string(world.path("env")).unwrap();
+    let mut env: BTreeMap<_, _> = env.lines().filter_map(|line| line.split_once('=')).collect();
+    for of_the_shell in ["PWD", "OLDPWD", "SHLVL", "_"] {
+        env.remove(of_the_shell);
+    }
+    let expected = [
+        ("HOME", "/home/you"),
+        ("LANG", "C.UTF-8"),
+        ("PATH", "/usr/bin:/bin"),
+        ("XDG_RUNTIME_DIR", "/run/user/1000"),
+    ];
+    assert_eq!(env, BTreeMap::from(expected));
+}
+
+#[tokio::test]
+async fn f262_a_thousand_notices_leave_no_child() {
+    let world = World::new();
+    for number in 0..1000 {
+        world.send_to(&["true"], LONG, &number.to_string());
+    }
+    world.idle().await;
+    World::check_no_children();
+    let ran = world.logged("the notice command ended").len();
+    assert_eq!(ran + world.logged("one was left out").len(), 1000, "each ran or was counted");
+    assert!((1..=100).contains(&ran), "{ran}: few wait");
+}
+
+#[tokio::test]
+async fn f262_one_that_hangs_is_killed_with_all_it_started() {
+    let world = World::new();
+    let started = Instant::now();
+    world.send(r#"sleep 600 & echo $! > "$1/pid.new"; mv "$1/pid.new" "$1/pid"; sleep 600"#, Duration::from_millis(700), "a");
+    world.idle().await;
+    assert!(started.elapsed() < LONG);
+    World::check_no_children();
+    assert_eq!(world.logged("took too long").len(), 1);
+    let pid: i32 = fs::read_to_string(world.path("pid")).unwrap().trim().parse().unwrap();
+    let is_dead = || matches!(SystemProcesses.look(pid), Presence::Gone | Presence::Zombie);
+    while !is_dead() {
+        assert!(started.elapsed() < LONG, "the other process of the group is still there");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn f262_a_missing_one_is_reported_once_with_the_path() {
+    let world = World::new();
+    for number in 0..20 {
+        world.send_to(&["no-such-command-here"], LONG, &number.to_string());
+    }
+    world.idle().await;
+    let logged = world.logged("cannot be started");
+    assert_eq!(logged.len(), 1, "{logged:?}");
+    assert!(logged[0].contains("/usr/bin:/bin") && logged[0].contains("no-such-command-here"), "{logged:?}");
+}
+
+#[tokio::test]
+async fn r12_the_exit_code_is_recorded_with_the_commands_own_words() {
+    let world = World::new();
+    world.send("echo 'no display' >&2; exit 3", LONG, "a");
+    world.send("kill -9 $$", LONG, "b");
+    world.idle().await;
+    let failed = world.logged("the notice command failed");
+    assert!(failed.len() == 1 && failed[0].contains("code=3") && failed[0].contains("no display"), "{failed:?}");
+    let killed = world.logged("ended by a signal");
+    assert!(killed.len() == 1 && killed[0].contains("signal=9"), "{killed:?}");
+}
+
+#[tokio::test]
+async fn one_that_reads_nothing_or_says_too_much_harms_nobody() {
+    let world = World::new();
+    let large = "x".repeat(300_000);
+    world.send_to(&["true"], LONG, &large);
+    world.send("head -c 3000000 /dev/zero | tr '\\0' y >&2; exit 4", LONG, "b");
+    world.idle().await;
+    World::check_no_children();
+    let failed = world.logged("code=4");
+    assert!(failed.len() == 1 && failed[0].len() < 2000, "{}", failed.len());
+}
+
+#[tokio::test]
+async fn one_that_leaves_a_child_behind_is_not_waited_for() {
+    let world = World::new();
+    let started = Instant::now();
+    world.send(r#"sleep 20 & echo $! > "$1/pid""#, LONG, "a");
+    world.idle().await;
+    assert!(started.elapsed() < Duration::from_secs(15));
+    let pid: i32 = fs::read_to_string(world.path("pid")).unwrap().trim().parse().unwrap();
+    assert!(matches!(SystemProcesses.look(pid), Presence::Alive { .. }), "what it started is its own business");
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();
+}
+
+#[tokio::test]
+async fn an_empty_command_is_off() {
+    let world = World::new();
+    world.send_to(&[], LONG, "a");
+    world.idle().await;
+    assert!(world.log.0.lock().unwrap().is_empty());
+}

@@ -135,6 +135,16 @@ impl Table {
             .collect()
     }
 
+    #[cfg(test)]
+    pub(super) fn processes(&self) -> usize {
+        self.entries.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_sampling(&self) -> bool {
+        self.sampling
+    }
+
     fn entry(&mut self, key: Key) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.key == key)
     }
