@@ -141,7 +141,9 @@ impl ProjectDir {
     ///
     /// [`Moved`] with the name that leads elsewhere or nowhere, or cannot be looked at.
     pub fn still_named(&self) -> Result<(), Moved> {
-        for path in [self.named.as_path(), self.root.path.as_path()] {
+        // Mostly the same path twice, and this is asked once a second for each project.
+        let resolved = Some(self.root.path.as_path()).filter(|path| path.as_os_str() != self.named.as_os_str());
+        for path in std::iter::once(self.named.as_path()).chain(resolved) {
             let found = self.root.sys.stat_path(path).map(|stat| Identity::of(&stat));
             if found != Ok(self.root.identity) {
                 return Err(Moved(path.to_owned()));

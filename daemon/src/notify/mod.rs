@@ -74,6 +74,10 @@ impl Notifier {
         if command.is_empty() {
             return;
         }
+        let Ok(runtime) = Handle::try_current() else {
+            tracing::warn!(notice = notice.text, "a notice came too late for the command");
+            return;
+        };
         let order = Order::new(command.to_vec(), timeout, notice);
         let (put, starts) = {
             let mut queue = lock(&self.shared.queue);
@@ -87,7 +91,10 @@ impl Notifier {
                 tracing::warn!(notice = dropped.notice.text, "too many notices wait for the command; one was left out");
             }
         }
-        self.shared.clone().start(starts);
+        self.shared.count();
+        if let Some(order) = starts {
+            runtime.spawn(self.shared.clone().work(order));
+        }
     }
 
     /// Waits until no command waits or runs. Each ends at its timeout at the latest.
@@ -98,27 +105,20 @@ impl Notifier {
 }
 
 impl Shared {
-    fn start(self: Arc<Self>, order: Option<Order>) {
-        self.count();
-        let Some(mut order) = order else { return };
-        let Ok(runtime) = Handle::try_current() else { return };
-        runtime.spawn(async move {
-            loop {
-                let ended = run::run(&self.surroundings, &order).await;
-                self.record(&order, ended);
-                let next = lock(&self.queue).ended();
-                self.count();
-                match next {
-                    Some(next) => order = next,
-                    None => return,
-                }
-            }
-        });
+    /// Runs one command after the other while any wait.
+    async fn work(self: Arc<Self>, first: Order) {
+        let mut order = Some(first);
+        while let Some(now) = order {
+            let ended = run::run(&self.surroundings, &now).await;
+            self.record(&now, ended);
+            order = lock(&self.queue).ended();
+            self.count();
+        }
     }
 
     fn count(&self) {
-        let open = lock(&self.queue).open();
-        self.busy.send_replace(open);
+        let queue = lock(&self.queue);
+        self.busy.send_replace(queue.open());
     }
 
     fn record(&self, order: &Order, ended: Ended) {

@@ -125,12 +125,8 @@ async fn r12_its_environment_is_explicit() {
     for of_the_shell in ["PWD", "OLDPWD", "SHLVL", "_"] {
         env.remove(of_the_shell);
     }
-    let expected = [
-        ("HOME", "/home/you"),
-        ("LANG", "C.UTF-8"),
-        ("PATH", "/usr/bin:/bin"),
-        ("XDG_RUNTIME_DIR", "/run/user/1000"),
-    ];
+    let expected =
+        [("HOME", "/home/you"), ("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin"), ("XDG_RUNTIME_DIR", "/run/user/1000")];
     assert_eq!(env, BTreeMap::from(expected));
 }
 
@@ -151,7 +147,11 @@ async fn f262_a_thousand_notices_leave_no_child() {
 async fn f262_one_that_hangs_is_killed_with_all_it_started() {
     let world = World::new();
     let started = Instant::now();
-    world.send(r#"sleep 600 & echo $! > "$1/pid.new"; mv "$1/pid.new" "$1/pid"; sleep 600"#, Duration::from_millis(700), "a");
+    world.send(
+        r#"sleep 600 & echo $! > "$1/pid.new"; mv "$1/pid.new" "$1/pid"; sleep 600"#,
+        Duration::from_millis(700),
+        "a",
+    );
     world.idle().await;
     assert!(started.elapsed() < LONG);
     World::check_no_children();

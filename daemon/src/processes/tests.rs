@@ -142,7 +142,8 @@ async fn a_stopped_process_is_told_of_and_its_going_on_too() {
     for (signal, expected) in [(Signal::STOP, Stopped::Yes), (Signal::CONT, Stopped::No)] {
         sleeper.signal(signal);
         let event = mailbox.next().await;
-        let fits = matches!(event, Event::ProcessStopped { process, stopped } if process == watched && stopped == expected);
+        let fits =
+            matches!(event, Event::ProcessStopped { process, stopped } if process == watched && stopped == expected);
         assert!(fits, "{event:?}");
     }
 }

@@ -4,7 +4,7 @@
 //! does not answer. A folder that was removed and made again is opened again, and armed again with it (F030).
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use store::{FsKind, ProjectDir, names};
@@ -22,7 +22,7 @@ pub(super) enum How {
     /// By events on this folder and its `.pi`, and by the sweep.
     Events {
         /// The root as events spell it.
-        root: PathBuf,
+        root: Arc<Path>,
     },
     /// By the sweep alone.
     Poll(Why),
@@ -89,7 +89,7 @@ impl Shared {
         let how = self.choose(&mut events, watched, folder);
         drop(events);
         if let How::Poll(Why::Fault(fault)) = &how {
-            tracing::warn!(project = %watched.path().display(), "{fault}; until then the project is polled");
+            tracing::warn!(project = %watched.path().display(), "{fault}; meanwhile the project is polled");
         }
         watched.set_how(how);
         // Something may have happened between the opening and the first event.
@@ -103,13 +103,13 @@ impl Shared {
         if !folder.fs_kind().has_events() {
             return How::Poll(Why::FileSystem(folder.fs_kind()));
         }
-        let root = folder.resolved_path();
+        let root = watched.shared_path(folder.resolved_path());
         // The route comes first, so that no event is without one.
-        self.routes.insert(root, watched.clone());
-        match self.add(events, root) {
-            Ok(()) => How::Events { root: root.to_owned() },
+        self.routes.insert(root.clone(), watched.clone());
+        match self.add(events, &root) {
+            Ok(()) => How::Events { root },
             Err(fault) => {
-                self.routes.remove(root, watched);
+                self.routes.remove(&root, watched);
                 How::Poll(Why::Fault(fault))
             }
         }

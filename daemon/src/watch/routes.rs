@@ -4,7 +4,7 @@
 //! woken. That includes our own temporaries, the guard, the work log and `.pi/handoff.toml` (read at its own times).
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use store::names;
@@ -15,11 +15,11 @@ use super::watched::Watched;
 
 /// Root folders, as the events spell them, and their projects.
 #[derive(Default)]
-pub(super) struct Routes(RwLock<HashMap<PathBuf, Arc<Watched>>>);
+pub(super) struct Routes(RwLock<HashMap<Arc<Path>, Arc<Watched>>>);
 
 impl Routes {
-    pub(super) fn insert(&self, root: &Path, watched: Arc<Watched>) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(root.to_owned(), watched);
+    pub(super) fn insert(&self, root: Arc<Path>, watched: Arc<Watched>) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(root, watched);
     }
 
     /// Takes the route out if it is still this project's.
@@ -64,7 +64,7 @@ mod tests {
     #[track_caller]
     fn check(path: &str, about: About, expected: Option<Weight>) {
         let routes = Routes::default();
-        routes.insert(Path::new("/home/you/P"), cell("/home/you/P"));
+        routes.insert(Path::new("/home/you/P").into(), cell("/home/you/P"));
         let found = routes.find(Path::new(path), about).map(|(_, weight)| weight);
         assert_eq!(found, expected, "{path}");
     }
@@ -106,8 +106,8 @@ mod tests {
     fn a_route_is_removed_only_by_its_own_project() {
         let (routes, root) = (Routes::default(), Path::new("/p"));
         let (old, new) = (cell("/p"), cell("/p"));
-        routes.insert(root, old.clone());
-        routes.insert(root, new.clone());
+        routes.insert(root.into(), old.clone());
+        routes.insert(root.into(), new.clone());
         assert!(!routes.remove(root, &old));
         assert!(routes.remove(root, &new));
         assert!(routes.find(Path::new("/p"), About::Content).is_none());

@@ -1,7 +1,8 @@
 //! The loop that looks: at what events marked, at once, and at everything once an interval (D73).
 //!
 //! It turns on a thread of its own, because even a local disk can hang. Projects whose file system is known for that are
-//! looked at on the pool. Should the loop itself get stuck, its project goes to the pool too, and another loop goes on.
+//! looked at on the pool. Should the loop itself get stuck, that disk's projects go to the pool too, and another loop
+//! goes on.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -42,7 +43,7 @@ impl Drop for Stop {
     }
 }
 
-/// A loop stands still on a project that is not on the pool: that project goes there.
+/// A loop stands still on a project that is not on the pool: that project goes there, with its neighbours.
 fn is_stuck(shared: &Shared, looks_before: u64) -> bool {
     if shared.looks.load(Ordering::Relaxed) != looks_before {
         return false;
@@ -52,6 +53,11 @@ fn is_stuck(shared: &Shared, looks_before: u64) -> bool {
         return false;
     };
     hanging.is_found_hanging();
+    // What lies on the same disk would be the next to hold the loop up.
+    let device = hanging.device();
+    for neighbour in projects.iter().filter(|watched| device.is_some() && watched.device() == device) {
+        neighbour.is_found_hanging();
+    }
     tracing::warn!(project = %hanging.path().display(), "the project's file system does not answer; the others go on");
     true
 }
@@ -155,6 +161,7 @@ impl Loop {
         self.runtime.spawn(async move {
             let looking = watched.clone();
             let looked = pool.run(move || looking.look(by, weight, now)).await;
+            watched.answers();
             shared.looked(&watched, looked.unwrap_or(Looked::Same), by, weight);
         });
     }

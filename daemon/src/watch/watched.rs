@@ -3,7 +3,7 @@
 //! The actor's file work fills it in, the watcher's loop compares. It holds no folder open by itself: when the actor
 //! lets go of a project's folders, nothing of it stays open and nothing is looked at.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
@@ -190,9 +190,21 @@ impl Watched {
         self.can_hang.load(Ordering::Relaxed)
     }
 
-    /// A look did not come back: from now on they go through the pool.
+    /// A look did not come back: from now on they go through the pool, until one comes back in time.
     pub(super) fn is_found_hanging(&self) {
         self.can_hang.store(true, Ordering::Relaxed);
+    }
+
+    /// A look through the pool came back.
+    pub(super) fn answers(&self) {
+        if let Some(folder) = self.folder() {
+            self.can_hang.store(folder.fs_kind().can_hang(), Ordering::Relaxed);
+        }
+    }
+
+    /// The device that the project lies on.
+    pub(super) fn device(&self) -> Option<u64> {
+        self.folder().map(|folder| folder.identity().device)
     }
 
     /// Begins a look; `false` if one is out.
@@ -221,8 +233,13 @@ impl Watched {
         std::mem::replace(&mut *lock(&self.how), how)
     }
 
+    /// `path`, without a second copy when it is how the project was registered.
+    pub(super) fn shared_path(&self, path: &Path) -> Arc<Path> {
+        if path.as_os_str() == self.path.as_os_str() { self.path.clone() } else { path.into() }
+    }
+
     /// The folder whose route leads here.
-    pub(super) fn armed(&self) -> Option<PathBuf> {
+    pub(super) fn armed(&self) -> Option<Arc<Path>> {
         match &*lock(&self.how) {
             How::Events { root } => Some(root.clone()),
             _ => None,

@@ -98,11 +98,12 @@ async fn what_the_actor_lets_go_of_is_not_kept_open() {
 }
 
 #[tokio::test]
-async fn a_project_that_left_is_forgotten_by_the_kernel_too() {
+async fn f022_two_folders_a_project_and_one_that_left_is_forgotten_by_the_kernel_too() {
     let (world, backend) = World::silent(NO_SWEEP);
+    fs::create_dir_all(world.folder.path().join("p/a/tree/of/folders")).unwrap();
     let project = world.project("p");
     let path = project.root.clone();
-    assert_eq!(backend.folders.lock().unwrap().len(), 2);
+    assert_eq!(backend.folders.lock().unwrap().len(), 2, "the root and `.pi`, whatever is below (F022)");
     world.watch.unregister(&path);
     assert_eq!(backend.folders.lock().unwrap().len(), 2, "its actor is still there");
     drop(project);
