@@ -2,12 +2,17 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{completions, init, lint, projects, report, schema, submit, wait};
+use crate::commands::{
+    attach, cancel, completions, disable, enable, events, history, init, lint, log, logs, next, pause, projects,
+    report, resume, retry, schema, show, status, submit, take, unlock, wait, watch,
+};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
 /// Hand tasks from a planner to a worker, and watch them
+///
+/// Without a command it is `handoff status`.
 ///
 /// PROJECT is a path or a registered name; without it, the project whose root is the working folder. Results go to
 /// standard output, everything else to standard error.
@@ -18,30 +23,64 @@ use crate::failure::Failure;
 #[command(name = "handoff", version, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Init(init::Args),
+    Status(status::Args),
+    Watch(watch::Args),
+    Next(next::Args),
     Submit(Box<submit::Args>),
+    Wait(wait::Args),
+    Show(show::Args),
+    History(history::Args),
+    Cancel(cancel::Args),
+    Retry(retry::Args),
+    Pause(pause::Args),
+    Resume(resume::Args),
+    Enable(enable::Args),
+    Disable(disable::Args),
+    Unlock(unlock::Args),
+    Take(take::Args),
+    Attach(attach::Args),
+    Init(init::Args),
     Lint(lint::Args),
     Report(report::Args),
-    Wait(wait::Args),
     Projects(projects::Args),
+    Logs(logs::Args),
+    Log(log::Args),
+    Events(events::Args),
     Schema(schema::Args),
     Completions(completions::Args),
 }
 
 impl Cli {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
-        match self.command {
-            Command::Init(args) => args.run(ctx),
+        match self.command.unwrap_or_else(|| Command::Status(status::Args::default())) {
+            Command::Status(args) => args.run(ctx),
+            Command::Watch(args) => args.run(ctx),
+            Command::Next(args) => args.run(ctx),
             Command::Submit(args) => args.run(ctx),
+            Command::Wait(args) => args.run(ctx),
+            Command::Show(args) => args.run(ctx),
+            Command::History(args) => args.run(ctx),
+            Command::Cancel(args) => args.run(ctx),
+            Command::Retry(args) => args.run(ctx),
+            Command::Pause(args) => args.run(ctx),
+            Command::Resume(args) => args.run(ctx),
+            Command::Enable(args) => args.run(ctx),
+            Command::Disable(args) => args.run(ctx),
+            Command::Unlock(args) => args.run(ctx),
+            Command::Take(args) => args.run(ctx),
+            Command::Attach(args) => args.run(ctx),
+            Command::Init(args) => args.run(ctx),
             Command::Lint(args) => args.run(ctx),
             Command::Report(args) => args.run(ctx),
-            Command::Wait(args) => args.run(ctx),
             Command::Projects(args) => args.run(ctx),
+            Command::Logs(args) => args.run(ctx),
+            Command::Log(args) => args.run(ctx),
+            Command::Events(args) => args.run(ctx),
             Command::Schema(args) => args.run(ctx),
             Command::Completions(args) => args.run(ctx),
         }

@@ -10,6 +10,7 @@ use handoffd::config::{Config, Invalid};
 use handoffd::env::Env;
 use handoffd::places::{Places, config_file};
 use jiff::Timestamp;
+use tokio::runtime::Runtime;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -37,6 +38,11 @@ impl Context {
     /// The folder that relative paths mean, and the project where none is named.
     pub(crate) fn working_dir(&self) -> Result<&Path, Failure> {
         self.working_dir.as_deref().ok_or_else(|| Failure::usage("the working folder is gone"))
+    }
+
+    /// From now on another folder is the working folder (`handoff next`).
+    pub(crate) fn enter(&mut self, folder: PathBuf) {
+        self.working_dir = Some(folder);
     }
 
     /// A path as typed, absolute.
@@ -104,9 +110,21 @@ impl Context {
 
     /// Runs async work on this thread.
     pub(crate) fn block_on<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime
-            .map_err(|error| Failure::new(Exit::NotGood, format!("cannot start the runtime: {error}")))?
-            .block_on(work)
+        runtime()?.block_on(work)
     }
+
+    /// Runs the beginning of longer async work, and gives the runtime that keeps what it opened alive.
+    pub(crate) fn start<T>(
+        &self,
+        begin: impl AsyncFnOnce(&Self) -> Result<T, Failure>,
+    ) -> Result<(Runtime, T), Failure> {
+        let runtime = runtime()?;
+        let begun = runtime.block_on(begin(self))?;
+        Ok((runtime, begun))
+    }
+}
+
+fn runtime() -> Result<Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::new(Exit::NotGood, format!("cannot start the runtime: {error}")))
 }

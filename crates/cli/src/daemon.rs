@@ -11,7 +11,7 @@ use wire::client::{Client, ClientError, Inbox};
 use wire::error::{ErrorCode, UNKNOWN_METHOD};
 use wire::hello::{ClientInfo, DaemonInfo};
 use wire::status::{ProjectStatus, Status};
-use wire::{Call, Raw};
+use wire::{Call, Notify, Raw};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -59,6 +59,11 @@ impl Daemon {
     /// Calls a method; an error is made for people.
     pub(crate) async fn call<C: Call>(&self, params: &C) -> Result<C::Result, Failure> {
         self.client.call(params).await.map_err(|error| self.failure(error))
+    }
+
+    /// Sends a notification.
+    pub(crate) async fn notify<N: Notify>(&self, params: &N) -> Result<(), Failure> {
+        self.client.notify(params).await.map_err(|error| self.failure(error))
     }
 
     /// What an error of the connection means.

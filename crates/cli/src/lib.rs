@@ -14,8 +14,10 @@ mod projects;
 mod queue_file;
 mod read;
 mod remarks;
+mod shell;
 mod spawn;
 mod text;
+mod time;
 
 use std::process::ExitCode;
 

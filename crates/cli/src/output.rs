@@ -26,6 +26,19 @@ struct Stream {
     colour: bool,
 }
 
+/// Whether `Output::screen` has the terminal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FullScreen {
+    /// From now on; what was there comes back at the end.
+    Begin,
+    /// No longer.
+    End,
+}
+
+const HOME: &str = "\x1b[H";
+const CLEAR_LINE: &str = "\x1b[K\r\n";
+const CLEAR_REST: &str = "\x1b[J";
+
 impl Output {
     /// The streams as they are.
     pub(crate) fn of_process(env: &Env) -> Self {
@@ -35,10 +48,51 @@ impl Output {
         Self { results, remarks, fault: None }
     }
 
+    /// Whether stdout is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.results.terminal
+    }
+
+    /// The columns of the terminal; `None` when lines should stay whole.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.size().map(|(columns, _)| columns)
+    }
+
+    /// Columns and rows of the terminal, if stdout is one that tells.
+    pub(crate) fn size(&self) -> Option<(usize, usize)> {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok().filter(|_| self.results.terminal)?;
+        (size.ws_col > 0).then_some((usize::from(size.ws_col), usize::from(size.ws_row)))
+    }
+
+    /// Whether nobody reads stdout any more: streams stop then.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.fault.is_some()
+    }
+
     /// One line of the result.
     pub(crate) fn line(&mut self, line: impl Into<Line>) {
         let text = painted(&line.into(), self.results) + "\n";
         self.raw(text.as_bytes());
+    }
+
+    /// A whole screen in place of the one before: what does not fit is left out.
+    pub(crate) fn screen(&mut self, lines: &[Line]) {
+        let (columns, rows) = self.size().unwrap_or((80, 24));
+        let mut text = String::from(HOME);
+        for line in lines.iter().take(rows.saturating_sub(1)) {
+            text += &painted(&line.cut(columns), self.results);
+            text += CLEAR_LINE;
+        }
+        text += CLEAR_REST;
+        self.raw(text.as_bytes());
+    }
+
+    /// Gives the terminal to `screen`, or back.
+    pub(crate) fn full_screen(&mut self, on: FullScreen) {
+        self.raw(match on {
+            FullScreen::Begin => b"\x1b[?1049h\x1b[?25l",
+            FullScreen::End => b"\x1b[?25h\x1b[?1049l",
+        });
     }
 
     /// One JSON value of the result, on one line.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use handoffd::logging::sanitize::one_line;
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// What a piece of text is, which decides its colour where there are colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +46,33 @@ impl Line {
         self.and(Tone::Plain, text)
     }
 
+    /// With the pieces of another line.
+    pub(crate) fn join(mut self, other: &Self) -> Self {
+        self.pieces.extend(other.pieces.iter().cloned());
+        self
+    }
+
     /// With spaces up to a width, in columns of the terminal.
     pub(crate) fn padded(self, width: usize) -> Self {
         let missing = width.saturating_sub(self.width());
         self.plain(&" ".repeat(missing))
+    }
+
+    /// At most `width` columns of it, so that a terminal does not wrap it.
+    pub(crate) fn cut(&self, width: usize) -> Self {
+        let mut left = width;
+        let mut short = Self::default();
+        for (tone, text) in &self.pieces {
+            let fits = |c: &char| {
+                let columns = c.width().unwrap_or(0);
+                let fits = columns <= left;
+                left = if fits { left - columns } else { 0 };
+                fits
+            };
+            let piece: String = text.chars().take_while(fits).collect();
+            short.pieces.push((*tone, piece));
+        }
+        short
     }
 
     /// In columns of the terminal.
@@ -73,6 +96,29 @@ impl From<String> for Line {
     fn from(text: String) -> Self {
         Self::of(Tone::Plain, &text)
     }
+}
+
+/// A foreign text of several lines, each with an indent.
+pub(crate) fn block(indent: &str, text: &str) -> Vec<Line> {
+    text.lines().map(|line| Line::from(format!("{indent}{line}"))).collect()
+}
+
+/// Words over lines of at most `width` columns; a word that is wider has a line of its own.
+pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Vec<String> {
+    let text = one_line(text);
+    let Some(width) = width else { return vec![text.into_owned()] };
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// JSON for a terminal: what `one_line` would take away stands as an escape, which means the same.
@@ -102,7 +148,14 @@ mod tests {
         let line = Line::of(Tone::Bad, "a\u{1b}[2J\nb\u{202e}c").plain("約");
         assert_eq!(line.pieces().map(|(_, text)| text).collect::<String>(), "a[2J bc約");
         assert_eq!(line.width(), 9);
+        assert_eq!(line.cut(8).width(), 7, "no half of a wide character");
         assert_eq!(line.padded(12).width(), 12);
+    }
+
+    #[test]
+    fn words_are_kept_whole() {
+        assert_eq!(wrapped("aa bb ccccccc d", Some(5)), ["aa bb", "ccccccc", "d"]);
+        assert_eq!(wrapped("aa  bb", None), ["aa  bb"]);
     }
 
     #[test]

@@ -1,0 +1,26 @@
+//! The suggested command as it works from the folder where the person is: the daemon writes it for the project's root.
+
+use std::path::Path;
+
+use wire::status::ProjectStatus;
+
+use crate::shell::quoted;
+
+/// The command for the working folder `here`.
+pub(crate) fn local(project: &ProjectStatus, all: &[ProjectStatus], here: Option<&Path>) -> Option<String> {
+    let next = project.next.as_ref()?;
+    let root = Path::new(&project.path);
+    if here.is_some_and(|here| here == root || here.canonicalize().is_ok_and(|here| here == root)) {
+        return Some(next.clone());
+    }
+    let unique = all.iter().filter(|other| other.name == project.name).count() == 1 && !project.name.contains('/');
+    let which = quoted(if unique { &project.name } else { &project.path });
+    let path = quoted(&project.path);
+    Some(match next.split(' ').nth(1).filter(|_| next.starts_with("handoff ")) {
+        Some("cancel" | "retry" | "take") => format!("{next} --project {which}"),
+        Some("resume" | "unlock" | "enable" | "pause" | "disable") => format!("{next} {which}"),
+        Some("init") => format!("{next} {path}"),
+        Some("lint") => format!("{next} {}", quoted(&format!("{}/tasks.json", project.path))),
+        _ => format!("cd {path} && {next}"),
+    })
+}

@@ -1,0 +1,167 @@
+//! All that is known of one task: the journal's rows, and the queue file for a task that has not ended.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use wire::control::HistoryList;
+use wire::limits::HISTORY_MAX;
+use wire::status::ProjectStatus;
+
+use crate::daemon::Daemon;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::queue_file::{self, QUEUE, QueueFile};
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) task_id: String,
+    pub(super) status: String,
+    /// Project, dispatch, times, parent, children, packets.
+    pub(super) facts: Vec<(&'static str, String)>,
+    /// The evidence as it stands in `tasks.json` (D63).
+    pub(super) report: Value,
+    planner: Map<String, Value>,
+    outcome: Map<String, Value>,
+    children: Vec<String>,
+    packets: Value,
+}
+
+/// Collects a task, the one in the queue if none is named.
+pub(super) async fn task(
+    daemon: &Daemon,
+    project: &ProjectStatus,
+    id: Option<&str>,
+    team_home: &Path,
+) -> Result<Found, Failure> {
+    let id = id.or(project.queue.task_id.as_deref()).ok_or_else(|| {
+        Failure::new(Exit::Refused, format!("no task stands in the queue of {}", project.path))
+            .hint("`handoff history` lists those that were: name one")
+    })?;
+    let rows = rows(daemon, &project.path).await?;
+    let of_task = |row: &&Map<String, Value>| row.get("task_id").and_then(Value::as_str) == Some(id);
+    let ended = rows.iter().filter(of_task).find(|row| text(row, "kind") == "ended").cloned();
+    let in_queue = (project.queue.task_id.as_deref() == Some(id)).then(|| in_queue(project)).flatten();
+    let Some((mut whole, planner)) = in_queue.or_else(|| ended.map(|row| (row.clone(), planner_of(&row)))) else {
+        let message = format!("no task {id} is known in {}", project.path);
+        return Err(Failure::new(Exit::Refused, message).hint("`handoff history` lists those that are"));
+    };
+    let children = children(&rows, id);
+    let packets = packets(team_home, id);
+    let mut facts = vec![("project", project.path.clone())];
+    for (name, key) in [("dispatch", "dispatch_id"), ("started", "started_at"), ("completed", "completed_at")] {
+        facts.extend(Some((name, text(&whole, key))).filter(|(_, value)| !value.is_empty()));
+    }
+    facts.extend(Some(("parent", text(&planner, "parent_task_id"))).filter(|(_, parent)| !parent.is_empty()));
+    facts.extend((!children.is_empty()).then(|| ("children", children.join(", "))));
+    if let Some(files) = packets["files"].as_u64() {
+        facts.push(("packets", format!("{files} files in {}", packets["folder"].as_str().unwrap_or_default())));
+    }
+    let report = whole.remove("report").unwrap_or_default();
+    let status = text(&whole, "status");
+    Ok(Found { task_id: id.to_owned(), status, facts, report, planner, outcome: whole, children, packets })
+}
+
+impl Found {
+    /// The planner's fields that say something, as text.
+    pub(super) fn planner(&self) -> impl Iterator<Item = (String, String)> {
+        let shown = |key: &String| !matches!(key.as_str(), "task_id" | "parent_task_id" | "schema_version" | "status");
+        self.planner.iter().filter(move |(key, _)| shown(key)).filter_map(as_text)
+    }
+
+    /// How it ended.
+    pub(super) fn outcome(&self) -> impl Iterator<Item = (String, String)> {
+        ["result", "error", "verdict", "files_changed", "tests_run"]
+            .into_iter()
+            .filter_map(|key| self.outcome.get_key_value(key).and_then(as_text))
+    }
+
+    /// All of it as one document.
+    pub(super) fn json(&self) -> Value {
+        let outcome = |key: &str| self.outcome.get(key).cloned().unwrap_or_default();
+        let fact = |name: &str| self.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value.as_str());
+        json!({
+            "task_id": self.task_id, "status": self.status, "project": fact("project"), "planner": self.planner,
+            "dispatch_id": fact("dispatch"), "started_at": outcome("started_at"), "completed_at": outcome("completed_at"),
+            "result": outcome("result"), "error": outcome("error"), "verdict": outcome("verdict"),
+            "files_changed": outcome("files_changed"), "tests_run": outcome("tests_run"),
+            "report": self.report, "evidence": super::evidence::json(&self.report),
+            "parent_task_id": fact("parent"), "children": self.children, "packets": self.packets,
+        })
+    }
+}
+
+async fn rows(daemon: &Daemon, project: &str) -> Result<Vec<Map<String, Value>>, Failure> {
+    let limit = u64::try_from(HISTORY_MAX).ok();
+    let call = HistoryList { project: Some(project.to_owned()), task_id: None, limit };
+    let rows = daemon.call(&call).await?.rows;
+    Ok(rows.iter().filter_map(|row| serde_json::from_str(row.get()).ok()).collect())
+}
+
+/// The document in the project's folder: all its members, and the planner's among them.
+fn in_queue(project: &ProjectStatus) -> Option<(Map<String, Value>, Map<String, Value>)> {
+    let root = queue_file::open_root(project.path.as_ref()).ok()?;
+    let file = QueueFile::read(&root, QUEUE).ok()?;
+    let document = file.document()?;
+    let mut whole: Map<String, Value> = serde_json::from_str(document.text().trim_start_matches('\u{feff}')).ok()?;
+    if let Some(dispatch) = document.dispatch_id() {
+        whole.insert("dispatch_id".to_owned(), dispatch.to_string().into());
+    }
+    Some((whole, serde_json::from_str(&document.planner_json()).ok()?))
+}
+
+fn planner_of(row: &Map<String, Value>) -> Map<String, Value> {
+    row.get("planner").and_then(Value::as_object).cloned().unwrap_or_default()
+}
+
+/// Tasks that name this one as their parent, oldest first.
+fn children(rows: &[Map<String, Value>], id: &str) -> Vec<String> {
+    let mut children: Vec<String> = Vec::new();
+    for row in rows.iter().rev() {
+        let parent = match text(row, "parent_task_id") {
+            parent if parent.is_empty() => text(&planner_of(row), "parent_task_id"),
+            parent => parent,
+        };
+        let child = text(row, "task_id");
+        if parent == id && !children.contains(&child) {
+            children.push(child);
+        }
+    }
+    children
+}
+
+/// Where the packets of this goal lie, and how many files there are.
+fn packets(team_home: &Path, id: &str) -> Value {
+    if !crate::remarks::is_usable_id(id) {
+        return Value::Null;
+    }
+    let folder = team_home.join("team_packets").join(id);
+    let Ok(rounds) = folder.read_dir() else { return Value::Null };
+    let is_packet = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        !name.as_encoded_bytes().starts_with(b".") && name.as_encoded_bytes().ends_with(b".json")
+    };
+    let files: usize = rounds
+        .flatten()
+        .filter_map(|round| round.path().read_dir().ok())
+        .map(|round| round.flatten().filter(is_packet).count())
+        .sum();
+    json!({"folder": folder, "files": files})
+}
+
+fn text(row: &Map<String, Value>, key: &str) -> String {
+    row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn as_text((key, value): (&String, &Value)) -> Option<(String, String)> {
+    let text = match value {
+        Value::Null => return None,
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.is_empty() => return None,
+        Value::Array(items) => {
+            let line = |item: &Value| format!("\n- {}", item.as_str().map_or_else(|| item.to_string(), str::to_owned));
+            items.iter().map(line).collect()
+        }
+        other => other.to_string(),
+    };
+    Some((key.clone(), text))
+}

@@ -1,0 +1,50 @@
+//! Words of a command line as a POSIX shell splits and quotes them: as far as the commands go that handoffd suggests.
+//! No variables, no globs, nothing is run here.
+
+/// Splits a command line into words; `None` for an open quote.
+pub(crate) fn split(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' => words.extend(word.take()),
+            '\\' => word.get_or_insert_default().push(chars.next()?),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        quoted => word.push(quoted),
+                    }
+                }
+            }
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+/// A word as it can be pasted into a shell.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_quoted_comes_back() {
+        for word in ["T-1", "a b", "it's", "-x", "", "\\", "约"] {
+            assert_eq!(split(&format!("handoff cancel {}", quoted(word))).unwrap(), ["handoff", "cancel", word]);
+        }
+        assert_eq!(split("a  'b"), None);
+        assert_eq!(split(" a  b ").unwrap(), ["a", "b"]);
+    }
+}
