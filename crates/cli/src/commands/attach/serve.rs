@@ -232,7 +232,7 @@ impl Session {
         if !ours {
             return Ok(());
         }
-        ctx.out.note(format!("cancelled: {}", cancel.reason));
+        ctx.out.note(Line::of(Tone::Warning, "cancelled").plain(": ").plain(&cancel.reason));
         self.give_up(ctx, &cancel.reason);
         if self.work.is_none() {
             let settled = Settled { dispatch_id: Some(cancel.dispatch_id), aborted: true };

@@ -158,8 +158,9 @@ fn as_text((key, value): (&String, &Value)) -> Option<(String, String)> {
         Value::String(text) => text.clone(),
         Value::Array(items) if items.is_empty() => return None,
         Value::Array(items) => {
-            let line = |item: &Value| format!("\n- {}", item.as_str().map_or_else(|| item.to_string(), str::to_owned));
-            items.iter().map(line).collect()
+            let items: Vec<String> =
+                items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect();
+            if items.len() == 1 { items.concat() } else { format!("- {}", items.join("\n- ")) }
         }
         other => other.to_string(),
     };
