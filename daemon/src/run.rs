@@ -115,6 +115,7 @@ pub async fn run(startup: Startup, listener: Listener, shutdown: impl Future<Out
     let left_behind = daemon.stop().await;
     let socket = serving.await.ok();
     timeout(LAST_LINES_WITHIN, daemon.service.all_closed()).await.ok();
+    timeout(LAST_LINES_WITHIN, daemon.service.hub.notifier.idle()).await.ok();
     daemon.service.hub.journal.flush(LAST_LINES_WITHIN);
     drop(socket);
     drop(instance);

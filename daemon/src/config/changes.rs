@@ -38,6 +38,7 @@ fn restart(old: &Config, new: &Config) -> Vec<&'static str> {
         ("daemon.socket", old.daemon.socket != new.daemon.socket),
         ("daemon.state_dir", old.daemon.state_dir != new.daemon.state_dir),
         ("watch.mode", old.watch.mode != new.watch.mode),
+        ("watch.sweep_interval", old.watch.sweep_interval != new.watch.sweep_interval),
         ("log.dir", old.log.dir != new.log.dir),
         ("log.format", old.log.format != new.log.format),
         ("log.max_size", old.log.max_size != new.log.max_size),
@@ -48,7 +49,6 @@ fn restart(old: &Config, new: &Config) -> Vec<&'static str> {
 
 fn live(old: &Config, new: &Config) -> Vec<&'static str> {
     let mut keys = different([
-        ("watch.sweep_interval", old.watch.sweep_interval != new.watch.sweep_interval),
         ("log.level", old.log.level != new.log.level),
         ("secrets.check", old.secrets.check != new.secrets.check),
         ("team.home", old.team.home != new.team.home),

@@ -247,8 +247,8 @@ impl State {
             }
             Standing::Removing => {
                 self.known.swap_remove(at);
-                self.hub.projects.remove(path);
                 self.owned.remove(path.to_path_buf()).await;
+                self.hub.projects.remove(path);
                 tracing::info!(project = %path.display(), "the project has left");
             }
         }

@@ -7,6 +7,7 @@ mod signals;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser as _;
 
@@ -94,13 +95,13 @@ fn serve(ready: Ready) -> Exit {
     }
     let settings = LogSettings::from_config(&ready.config.log, &ready.env, &ready.places.log_dir);
     let log = match logging::init(&settings) {
-        Ok(log) => log,
+        Ok(log) => Arc::new(log),
         Err(error) => {
             tell(&[chain(&error)]);
             return Exit::Failed;
         }
     };
-    match start(ready, log) {
+    match start(ready, &log) {
         Ok(exit) => exit,
         Err(error) => {
             tracing::error!(error = chain(&*error), "handoffd cannot run");
@@ -113,12 +114,13 @@ fn serve(ready: Ready) -> Exit {
     }
 }
 
-fn start(ready: Ready, log: LogGuard) -> Result<Exit, Box<dyn std::error::Error>> {
+fn start(ready: Ready, log: &Arc<LogGuard>) -> Result<Exit, Box<dyn std::error::Error>> {
     for warning in &ready.warnings {
         tracing::warn!("{warning}");
     }
     descriptors::raise_limit();
     let listener = Listener::from_environment()?;
+    let log_level = Arc::clone(log);
     // All work is small, and what blocks runs on threads of the pool: one thread is enough and costs least.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(async {
@@ -130,7 +132,7 @@ fn start(ready: Ready, log: LogGuard) -> Result<Exit, Box<dyn std::error::Error>
             supervisor: Supervisor::from_environment(),
             reloads: Some(signals.reloads),
             set_log_level: Some(Box::new(move |level| {
-                if let Err(error) = log.set_level(level.as_str()) {
+                if let Err(error) = log_level.set_level(level.as_str()) {
                     tracing::warn!(%error, "the log keeps its level");
                 }
             })),

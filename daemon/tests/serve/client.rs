@@ -18,10 +18,13 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn try_connect(path: &Path) -> Option<Self> {
-        let stream = std::os::unix::net::UnixStream::connect(path).ok()?;
+        Some(Self::from_std(std::os::unix::net::UnixStream::connect(path).ok()?))
+    }
+
+    pub(crate) fn from_std(stream: std::os::unix::net::UnixStream) -> Self {
         stream.set_nonblocking(true).unwrap();
         let (reader, writer) = UnixStream::from_std(stream).unwrap().into_split();
-        Some(Self { reader: BufReader::new(reader), writer, next_id: 1 })
+        Self { reader: BufReader::new(reader), writer, next_id: 1 }
     }
 
     /// Sends bytes as they are; `false` when the daemon does not take them any more.
