@@ -3,6 +3,7 @@
 //! What messages mean is in `incoming` and `handlers`. An idle connection holds no buffer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lifecycle::Event;
@@ -31,10 +32,17 @@ pub(super) struct Client {
     pub(super) credentials: Credentials,
     pub(super) ticket: Ticket,
     pub(super) greeted: bool,
-    /// The project of its session.
-    pub(super) attached: Option<ProjectRef>,
+    /// The project that its session asked for.
+    pub(super) session: Option<Session>,
     /// One message that means nothing was logged; more are not.
     pub(super) told_off: bool,
+}
+
+/// What became of a session's attach. The project's actor knows the connection in any case, and is told of its end.
+pub(super) struct Session {
+    pub(super) project: ProjectRef,
+    /// Set when the actor refuses.
+    pub(super) refused: Arc<AtomicBool>,
 }
 
 /// Serves one connection from its first byte to the news of its end.
@@ -58,7 +66,7 @@ pub(super) async fn run(
         credentials,
         ticket,
         greeted: false,
-        attached: None,
+        session: None,
         told_off: false,
     };
     let ending = tokio::select! {
@@ -69,14 +77,25 @@ pub(super) async fn run(
     };
     end.send(ending).ok();
     writer.await.ok();
-    if let Some(project) = client.attached.take() {
-        let unsent = peer.undelivered();
-        project.send(Mail::Event(Event::Closed { conn: peer.conn(), unsent })).await;
-    }
+    client.end_session().await;
     drop(stage);
 }
 
 impl Client {
+    /// The project of its session, unless that refused it.
+    pub(super) fn attached(&self) -> Option<&ProjectRef> {
+        let session = self.session.as_ref().filter(|session| !session.refused.load(Ordering::Relaxed));
+        session.map(|session| &session.project)
+    }
+
+    /// Tells the project that was asked for that this connection is nothing to it any more.
+    pub(super) async fn end_session(&mut self) {
+        if let Some(session) = self.session.take() {
+            let unsent = self.peer.undelivered();
+            session.project.send(Mail::Event(Event::Closed { conn: self.peer.conn(), unsent })).await;
+        }
+    }
+
     async fn read_all(&mut self, reader: &mut LineReader<OwnedReadHalf>) -> Ending {
         let greeting = Instant::now() + HELLO_WITHIN;
         loop {
@@ -109,7 +128,7 @@ impl Client {
 
     /// The client sends nothing more. It may be gone, or wait for its answers, as `printf … | socat` does.
     async fn last_answers(&self) -> Ending {
-        if self.attached.is_none() && timeout(LAST_ANSWERS, self.peer.all_answered()).await.is_err() {
+        if self.attached().is_none() && timeout(LAST_ANSWERS, self.peer.all_answered()).await.is_err() {
             return Ending::Now;
         }
         Ending::Flush

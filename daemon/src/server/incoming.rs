@@ -54,7 +54,7 @@ impl Client {
             Ok(told) => told,
             Err(error) => return self.tell_off(&error.message),
         };
-        let Some(project) = &self.attached else {
+        let Some(project) = self.attached() else {
             let why = format!("{} from a connection that is not attached to a project", told.method());
             return self.tell_off(&why);
         };
@@ -68,7 +68,7 @@ impl Client {
 
     async fn response(&mut self, response: Response) {
         let call = response.id.as_ref().and_then(|id| self.peer.answered(id));
-        let (Some(call), Some(project)) = (call, &self.attached) else {
+        let (Some(call), Some(project)) = (call, self.attached()) else {
             return self.tell_off("a response to no request of ours");
         };
         let (conn, dispatch) = (self.peer.conn(), call.dispatch);

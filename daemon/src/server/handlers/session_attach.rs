@@ -1,14 +1,18 @@
 //! `session.attach`: a session asks for the tasks of the project whose root is its working directory (D20, D72).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use lifecycle::Admin;
 use wire::error::{ErrorCode, ErrorObject, Refusal};
 use wire::session::{Attach, Mode};
 
 use crate::actor::mail::Mail;
-use crate::peer::Responder;
-use crate::server::connection::Client;
+use crate::peer::{Peer, Responder};
+use crate::server::Service;
+use crate::server::connection::{Client, Session};
 use crate::server::connections::Standing;
-use crate::server::find;
+use crate::server::find::{self, Folder};
 
 /// Checks what needs no knowledge of the project's state; the actor does the rest and answers.
 pub(super) async fn handle(client: &mut Client, attach: Box<Attach>, answer: Responder) {
@@ -24,7 +28,7 @@ pub(super) async fn handle(client: &mut Client, attach: Box<Attach>, answer: Res
         Ok(folder) => folder,
         Err(error) => return answer.error(error),
     };
-    // From here to the note in `refused` nothing waits: a project cannot appear unseen in between.
+    // From here to a note in `refused` nothing waits: a project cannot appear unseen in between.
     let found = find::by_folder(&service.hub, &folder);
     let entry = match found {
         Some(entry) if entry.admin != Admin::Disabled => entry,
@@ -37,14 +41,34 @@ pub(super) async fn handle(client: &mut Client, attach: Box<Attach>, answer: Res
             return answer.error(refusal);
         }
     };
+    client.end_session().await;
     client.ticket.set(Standing::Session);
-    client.attached = Some(entry.project.clone());
+    let refused = Arc::new(AtomicBool::new(false));
+    client.session = Some(Session { project: entry.project.clone(), refused: Arc::clone(&refused) });
     let peer = client.peer.clone();
+    let answer = {
+        let peer = peer.clone();
+        answer.on_refusal(move |error| {
+            refused.store(true, Ordering::Relaxed);
+            if error.refusal_code() == Some(ErrorCode::ProjectDisabled) {
+                wait_for_enable(&service, &peer, folder);
+            }
+        })
+    };
     entry.project.send(Mail::Attach { attach: *attach, process, peer, answer }).await;
 }
 
+/// The actor was disabled when it read the letter. It may be enabled by now, with that letter still in its mailbox.
+fn wait_for_enable(service: &Service, peer: &Arc<Peer>, folder: Folder) {
+    let entry = find::by_folder(&service.hub, &folder);
+    service.refused.add(peer, folder.path, folder.id);
+    if let Some(entry) = entry.filter(|entry| entry.admin == Admin::Active) {
+        service.refused.appeared(&entry.project.path, entry.folder);
+    }
+}
+
 fn check(client: &Client, attach: &Attach) -> Result<(), ErrorObject> {
-    if client.attached.is_some() {
+    if client.attached().is_some() {
         let why = "this connection has attached already; open another one for another session";
         return Err(Refusal::new(ErrorCode::AlreadyAttached, why).into());
     }

@@ -10,7 +10,7 @@ use crate::server::connection::Client;
 
 /// Goes to the project of the session; a connection without one owns no dispatch.
 pub(super) async fn handle(client: &Client, report: TaskReport, answer: Responder) {
-    if let Some(project) = &client.attached {
+    if let Some(project) = client.attached() {
         project.send(Mail::Report { conn: client.peer.conn(), report, answer }).await;
         return;
     }
