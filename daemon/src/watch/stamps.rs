@@ -78,6 +78,11 @@ impl Stamps {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.unconfirmed.is_none()
+    }
+
     fn queue_is(&mut self, stamp: Option<Stamp>, now: Instant) {
         if stamp != self.queue {
             self.queue = stamp;

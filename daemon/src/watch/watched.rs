@@ -238,6 +238,12 @@ impl Watched {
         if path.as_os_str() == self.path.as_os_str() { self.path.clone() } else { path.into() }
     }
 
+    /// Nothing is to be read again for certainty.
+    #[cfg(test)]
+    pub(super) fn is_settled(&self) -> bool {
+        lock(&self.seen).stamps.is_confirmed()
+    }
+
     /// The folder whose route leads here.
     pub(super) fn armed(&self) -> Option<Arc<Path>> {
         match &*lock(&self.how) {

@@ -114,6 +114,8 @@ async fn f037_one_stat_of_each_file_and_sweep_and_nobody_is_woken() {
     for project in &mut projects {
         project.write("a");
         project.sees("a").await;
+    }
+    for project in &mut projects {
         project.settle(&world).await;
     }
     count.0.lock().unwrap().clear();

@@ -205,13 +205,12 @@ impl Project {
     /// Reads until the watcher is content with what was read.
     pub(in crate::watch) async fn settle(&mut self, world: &World) {
         let wait = async {
-            loop {
-                world.sweeps(6).await;
-                if self.letters() == 0 {
-                    return;
-                }
+            while !self.watched.is_settled() {
+                self.letters();
                 self.read();
+                world.sweeps(1).await;
             }
+            self.letters();
         };
         timeout(DEADLINE, wait).await.expect("the watcher settles");
     }
