@@ -14,6 +14,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::env::Env;
 use crate::events::Events;
+use crate::folder_id::FolderId;
 use crate::history;
 use crate::journal::Journal;
 use crate::notify::Notifier;
@@ -151,6 +152,17 @@ impl Hub {
     #[must_use]
     pub fn config(&self) -> Arc<Config> {
         self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What a project ends up with, given its own file. Blocking only where the configuration names projects.
+    #[must_use]
+    pub fn settings_of(&self, path: &Path, own: &crate::config::ProjectFile) -> Arc<crate::config::Settings> {
+        let config = self.config();
+        let same = |named: &Path| {
+            named == path || matches!((FolderId::of(named), FolderId::of(path)), (Ok(one), Ok(other)) if one == other)
+        };
+        let project = config.projects.iter().find(|project| same(&project.path));
+        Arc::new(config.settings(project, own))
     }
 
     /// Puts another configuration in force; actors are told apart from this.

@@ -37,6 +37,7 @@ impl Project {
             Event::Touched => self.touched(out),
             Event::Tick => {}
             Event::Woke => self.woke(out),
+            Event::Kept(name) => self.halt_lost(&name, out),
             Event::Done(done) => self.done(*done, out),
             Event::Attach(attach) => self.attach(*attach, out),
             Event::Activity { conn, idle } => self.activity(conn, idle, out),

@@ -148,7 +148,14 @@ pub enum Fact {
         text: String,
     },
     /// The work log did not take the line.
-    LogFailed(String),
+    LogFailed {
+        /// The planner's id, as far as it is known.
+        task_id: String,
+        /// The dispatch.
+        dispatch: Option<DispatchId>,
+        /// Why.
+        why: String,
+    },
     /// The old task was given up (D11).
     Abandoned {
         /// The task.

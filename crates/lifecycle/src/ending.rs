@@ -256,7 +256,8 @@ impl Project {
         let complete = ending.is_complete();
         let log = LogResult::of(&ending.log);
         if let Err(why) = &ending.log {
-            out.push(Effect::Record(Fact::LogFailed(why.clone())));
+            let (task_id, dispatch) = (ending.task.task_id.clone(), ending.dispatch);
+            out.push(Effect::Record(Fact::LogFailed { task_id, dispatch, why: why.clone() }));
         }
         if let Some(dispatch) = ending.dispatch.filter(|_| !complete) {
             self.linger(&ending.task.task_id, dispatch, &ending.runs);

@@ -14,6 +14,8 @@ pub enum Event {
     Touched,
     /// The deadline came.
     Tick,
+    /// A write of the planner that nobody saw was found on the way and kept under this name (D64).
+    Kept(String),
     /// A gap in awake time ended (D21): sleep, a stopped daemon, a paused machine.
     Woke,
     /// The job that was out is done.

@@ -51,7 +51,10 @@ impl Project {
     fn replayed(&mut self, result: Result<(), (Vec<queue::DispatchId>, String)>, out: &mut Out) {
         self.replay = false;
         let Err((missing, why)) = result else { return };
-        out.push(Effect::Record(Fact::LogFailed(why.clone())));
+        for dispatch in &missing {
+            let (task_id, dispatch) = (String::new(), Some(*dispatch));
+            out.push(Effect::Record(Fact::LogFailed { task_id, dispatch, why: why.clone() }));
+        }
         let text = format!("The work log could not be brought up to date ({} lines): {why}", missing.len());
         self.tell_owner(Level::Error, text, out);
         self.demote_recovered(&missing, &why, out);

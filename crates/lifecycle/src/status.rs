@@ -204,6 +204,12 @@ impl Project {
         self.run().map(|run| (run.task.task_id.as_str(), run.hash))
     }
 
+    /// The owner's session.
+    #[must_use]
+    pub fn owner_session(&self) -> Option<&str> {
+        self.sessions.owner.as_ref().map(|owner| owner.who.session_id.as_str())
+    }
+
     /// The RUNNING dispatch, if there is one.
     #[must_use]
     pub fn running(&self) -> Option<DispatchId> {

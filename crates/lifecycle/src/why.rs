@@ -74,6 +74,10 @@ impl Project {
                 Some("handoff unlock".into())
             }
             (State::Blocked, Some(Reason::WorkLog)) => Some("handoff init".into()),
+            (State::Blocked, Some(Reason::QueueFull | Reason::ContextFile)) => cancel.or(Some("handoff lint".into())),
+            (State::Blocked | State::Stuck, _) => Some("handoff logs".into()),
+            (State::Missing, _) => Some("handoff projects list".into()),
+            (State::Leaving | State::Cancelling | State::Starting, _) => Some("handoff status".into()),
             (State::Disabled, _) => Some("handoff enable".into()),
             (State::Waiting, Some(Reason::NoSession)) => Some("handoff attach".into()),
             (State::Waiting | State::Running, _) => cancel,

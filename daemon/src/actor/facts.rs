@@ -1,7 +1,7 @@
 //! What happened, told four times: a row in the journal, a line in the log, an event in the stream, a notice to a person.
 //!
-//! Bodies are never logged, only ids and sizes (F277). Order matters once: the journal has the end of a task before the
-//! file does (D67); that row is written by the job, not here.
+//! Bodies are never logged, only ids and sizes (F277). Two rows are written by the jobs and not here, since their order
+//! matters: RUNNING right behind the file, the end of a task before the file (D22, D67).
 
 use lifecycle::{Ended, Fact, Level, LogResult, TaskMeta, Wall};
 use queue::DispatchId;
@@ -28,7 +28,7 @@ pub(super) fn record(actor: &mut Actor, fact: Fact, at: Wall) {
     match fact {
         Fact::Pending(task) => actor.pending(&task, at),
         Fact::Rejected { task, text } => actor.rejected(&task, &text, at),
-        Fact::Started { task, dispatch, again } => actor.started(&task, dispatch, again, at),
+        Fact::Started { task, dispatch, again } => actor.started(&task, dispatch, again),
         Fact::Sent(dispatch) => actor.sent(dispatch, at),
         Fact::Accepted(dispatch) => actor.accepted(dispatch, at),
         Fact::NotAccepted(dispatch) => actor.not_accepted(dispatch, at),
@@ -36,7 +36,7 @@ pub(super) fn record(actor: &mut Actor, fact: Fact, at: Wall) {
         Fact::ReportRefused(dispatch, problems) => actor.report_refused(dispatch, problems, at),
         Fact::Ended(ended) => actor.ended_fact(&ended),
         Fact::Demoted { task_id, dispatch, text } => actor.demoted(task_id, dispatch, text),
-        Fact::LogFailed(why) => actor.log_failed(&why, at),
+        Fact::LogFailed { task_id, dispatch, why } => actor.log_failed(task_id, dispatch, why, at),
         Fact::Abandoned { task, dispatch } => actor.abandoned(&task, dispatch, at),
         Fact::State => actor.publish_state(),
         Fact::LockTaken { recovered } => actor.lock_taken(recovered, at),
@@ -79,7 +79,7 @@ impl Actor {
         self.tell_waiters_rejected(&task.task_id, text, &convert::time(at));
     }
 
-    fn started(&mut self, task: &TaskMeta, dispatch: DispatchId, again: bool, at: Wall) {
+    fn started(&mut self, task: &TaskMeta, dispatch: DispatchId, again: bool) {
         self.sends = 0;
         let id = dispatch.to_string();
         if again {
@@ -87,18 +87,6 @@ impl Actor {
         } else {
             tracing::info!(project = %self.path.display(), task = task.task_id, dispatch = id, "a task is RUNNING");
         }
-        let session = self.project.status(at).session.map(|session| session.session_id);
-        self.journal(
-            at,
-            Entry::Running(journal::Running {
-                task_id: task.task_id.clone(),
-                dispatch_id: id,
-                fingerprint: hex(&task.fingerprint),
-                created_at: Some(task.created_at.clone()),
-                started_at: convert::time(at),
-                session_id: session,
-            }),
-        );
     }
 
     fn sent(&self, dispatch: DispatchId, at: Wall) {
@@ -185,14 +173,18 @@ impl Actor {
         self.last_ended = None;
     }
 
-    fn log_failed(&self, why: &str, at: Wall) {
-        let (task_id, error) = (self.task_id(), why.to_owned());
-        let dispatch_id = self.project.running().map(|id| id.to_string()).unwrap_or_default();
-        tracing::error!(project = %self.path.display(), task = task_id, why, "the work log could not be written");
+    fn log_failed(&self, task_id: String, dispatch: Option<DispatchId>, error: String, at: Wall) {
+        let dispatch_id = dispatch.map(|id| id.to_string()).unwrap_or_default();
+        tracing::error!(project = %self.path.display(), task = task_id, why = error, "the work log could not be written");
         let row =
             journal::LogFailed { task_id: task_id.clone(), dispatch_id: dispatch_id.clone(), error: error.clone() };
         self.journal(at, Entry::LogFailed(row));
         self.publish(EventKind::LogFailed { task_id, dispatch_id, error });
+    }
+
+    /// A person lifted something (D11, D65, D66).
+    pub(super) fn resumed(&self, lifted: Vec<wire::control::Lifted>) {
+        self.journal(self.hub.now().wall, Entry::Resumed(journal::Resumed { lifted }));
     }
 
     fn abandoned(&mut self, task: &TaskMeta, dispatch: Option<DispatchId>, at: Wall) {

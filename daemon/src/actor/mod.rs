@@ -72,6 +72,8 @@ struct Actor {
     warnings: Vec<String>,
     watched: Arc<Watched>,
     processes: Vec<crate::processes::Watch>,
+    /// Runs of an ended task that hold dispatch (D66), by id.
+    runs: Vec<(String, crate::processes::Watch)>,
     sends: u32,
     /// The journal's row of the end that is being written.
     last_ended: Option<Box<wire::journal::Ended>>,
@@ -118,6 +120,7 @@ impl Actor {
             warnings: Vec::new(),
             watched,
             processes: Vec::new(),
+            runs: Vec::new(),
             sends: 0,
             last_ended: None,
             moved_to: None,
@@ -203,6 +206,7 @@ impl Actor {
             self.carry_out(effect, now);
         }
         self.watch_processes();
+        self.watch_runs();
     }
 
     fn start_job(&mut self, job: lifecycle::Job) {
@@ -237,6 +241,7 @@ impl Actor {
             now: crate::convert::timestamp(self.hub.now().wall),
             running: self.project.running(),
             body: body.and_then(|body| self.bodies.get(body)),
+            session_id: self.project.owner_session().map(str::to_owned),
         }
     }
 
@@ -255,10 +260,21 @@ impl Actor {
         if let Some(moved_to) = files.moved_to.take() {
             self.moved_to = Some(moved_to);
         }
+        if let Some(settings) = files.claimed_with.take() {
+            self.task_settings = Some(settings);
+        }
+        let outlived = files.outlived.take();
+        let kept = std::mem::take(&mut files.kept);
         self.queue.clone_from(&files.queue);
         self.warnings.clone_from(&files.warnings);
         self.files = Some(files);
+        if let Some((task_id, dispatch, runs)) = outlived {
+            self.step(Event::RunsAlive { task_id, dispatch, runs });
+        }
         self.step(Event::Done(Box::new(done)));
+        for name in kept {
+            self.step(Event::Kept(name));
+        }
     }
 
     fn is_stuck(&mut self) {
@@ -269,6 +285,20 @@ impl Actor {
 
     fn peer(&self, conn: Conn) -> Option<&Arc<Peer>> {
         self.peers.iter().find(|peer| peer.conn() == conn)
+    }
+
+    /// Watches exactly the runs that hold dispatch, as far as their processes are known.
+    fn watch_runs(&mut self) {
+        let wanted = self.project.lingering();
+        if wanted.is_empty() && self.runs.is_empty() {
+            return;
+        }
+        self.runs.retain(|(id, _)| wanted.iter().any(|(known, _)| known == id));
+        for (id, pid) in wanted {
+            if let Some(pid) = pid.filter(|_| !self.runs.iter().any(|(known, _)| *known == id)) {
+                self.runs.push((id.clone(), self.hub.processes.watch_run(id, pid, self.me.clone())));
+            }
+        }
     }
 
     /// Watches exactly the processes that the state machine knows.

@@ -133,6 +133,9 @@ impl Actor {
 
     fn changed(&self, asked: &Asked, answer: Responder, lifted: &[&'static str], leaving: bool) {
         let shown = self.status();
+        if !lifted.is_empty() {
+            self.resumed(lifted.iter().map(|word| lift(word)).collect());
+        }
         if let Asked::Take(from) = asked {
             let session_id = self.project.status(self.hub.now().wall).session.map(|owner| owner.session_id);
             answer.result(&TakeResult { session_id: session_id.unwrap_or_default(), from: from.clone() });

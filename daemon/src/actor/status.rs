@@ -23,6 +23,9 @@ impl Actor {
         if let Some(code) = status.unreadable.filter(|_| state == ProjectState::Unreadable) {
             reason = StateReason::from_word(code);
         }
+        if state == ProjectState::Blocked && self.queue.status == Some(wire::status::TaskStatus::Pending) {
+            why = why.map(|why| format!("{why}; 1 task is waiting"));
+        }
         let until = |at: lifecycle::Awake| {
             let ms = i64::try_from(at.0.saturating_sub(now.awake.0)).unwrap_or(i64::MAX);
             convert::time(lifecycle::Wall(now.wall.0.saturating_add(ms)))

@@ -7,7 +7,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use lifecycle::{Facts, Wall};
 use queue::DispatchId;
+use wire::control::Lifted;
 use wire::journal::{Entry, Row};
+use wire::session::EndStatus;
 
 use crate::journal::{self, Journal};
 
@@ -25,7 +27,12 @@ pub struct Past {
     pub lines: VecDeque<(DispatchId, String)>,
     /// The newest dispatch and what is known of it (D22).
     pub newest: Option<(DispatchId, Facts)>,
+    /// The task of that dispatch, if it ended in ERROR and nobody lifted the wait for its runs (D66).
+    failed: Option<String>,
 }
+
+/// A task, its dispatch, and its runs that may still be at work (D66).
+pub type Outlived = (String, DispatchId, Vec<queue::Run>);
 
 /// All projects of the journal.
 pub type Index = HashMap<String, Past>;
@@ -52,7 +59,7 @@ pub fn build(journal: &Journal) -> Index {
 
 /// A cheap look before the parse: most rows of a long journal are about states and sessions.
 fn is_about_a_dispatch(line: &str) -> bool {
-    line.contains("\"dispatch_id\":\"")
+    line.contains("\"dispatch_id\":\"") || line.contains("\"kind\":\"resumed\"")
 }
 
 impl Past {
@@ -70,9 +77,14 @@ impl Past {
                     self.dispatches.note(&row.task_id, row.created_at.as_deref().unwrap_or_default(), started);
                     let facts = Facts { started: Some(started), last_seen: Some(started), ..Facts::default() };
                     self.newest = Some((id, facts));
+                    self.failed = None;
                 }
             }
             Entry::Sent(row) => self.change(&row.dispatch_id, at, |facts| facts.sent = true),
+            // A refusal is proof of non-delivery (D69): as if it had never left.
+            Entry::NotAccepted(row) => self.change(&row.dispatch_id, at, |facts| facts.sent = false),
+            // Given up by a person: whatever the file says, it is not running any more (D11).
+            Entry::Abandoned(row) => self.change(&row.dispatch_id, at, |facts| facts.ended = true),
             Entry::Accepted(row) => self.change(&row.dispatch_id, at, |facts| facts.accepted = true),
             Entry::ReportRefused(row) => self.change(&row.dispatch_id, at, |facts| facts.accepted = true),
             Entry::Run(row) => {
@@ -84,7 +96,11 @@ impl Past {
                     }
                 });
             }
+            Entry::Resumed(row) if row.lifted.contains(&Lifted::RunsAlive) => self.failed = None,
             Entry::Ended(row) => {
+                let newest = self.newest.as_ref().map(|(id, _)| id.to_string());
+                let failed = row.status == EndStatus::Error && newest.is_some() && newest == row.dispatch_id;
+                self.failed = failed.then(|| row.task_id.clone());
                 if let (Some(id), Some(line)) = (row.dispatch_id.as_deref().and_then(DispatchId::parse), row.log_line) {
                     self.lines.retain(|(known, _)| *known != id);
                     self.lines.push_back((id, line));
@@ -95,6 +111,17 @@ impl Past {
             }
             _ => {}
         }
+    }
+
+    /// The background runs of the newest task that were alive when it ended in ERROR, on this boot (D66). Told once.
+    pub fn take_outlived(&mut self) -> Option<Outlived> {
+        let task_id = self.failed.take()?;
+        let (dispatch, facts) = self.newest.as_ref()?;
+        if facts.last_seen.is_none_or(|seen| seen.0 < boot_ms()) {
+            return None; // a reboot ends every run
+        }
+        let runs: Vec<_> = facts.runs.iter().filter(|run| run.background && run.state.is_live()).cloned().collect();
+        (!runs.is_empty()).then_some((task_id, *dispatch, runs))
     }
 
     fn change(&mut self, dispatch: &str, at: Option<Wall>, change: impl FnOnce(&mut Facts)) {
@@ -130,6 +157,18 @@ impl Dispatches {
         self.known.push_back((key(task_id, created_at), at));
     }
 }
+
+/// When this machine was booted, in milliseconds since 1970.
+fn boot_ms() -> i64 {
+    let up = rustix::time::clock_gettime(BOOT_CLOCK);
+    crate::clock::Wall::now().unix_ms() - up.tv_sec.saturating_mul(1_000)
+}
+
+/// Counts sleep too; macOS has only the monotonic one, which also starts at boot.
+#[cfg(target_os = "linux")]
+const BOOT_CLOCK: rustix::time::ClockId = rustix::time::ClockId::Boottime;
+#[cfg(not(target_os = "linux"))]
+const BOOT_CLOCK: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
 
 fn key(task_id: &str, created_at: &str) -> u64 {
     let mut hasher = DefaultHasher::new();

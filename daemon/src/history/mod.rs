@@ -7,7 +7,7 @@ mod index;
 
 use std::path::Path;
 
-pub use index::{Dispatches, Index, Past, build};
+pub use index::{Dispatches, Index, Outlived, Past, build};
 use lifecycle::Wall;
 use queue::DispatchId;
 use wire::journal::{Ended, Entry, Head, Row};

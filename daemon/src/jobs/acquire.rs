@@ -35,16 +35,17 @@ impl Files {
                 self.watched.note_lock(&dir);
                 self.lock = Some(*lock);
                 let recovered = recovered.map(|content| recovered_from(&content, me));
-                match self.sweep(&dir, context) {
-                    Ok(lost) => Acquired::Ours { recovered, fresh_folder, lost },
-                    Err(failure) => {
-                        self.lock = None;
-                        Acquired::Failed(failure)
-                    }
-                }
+                let lost = self.sweep(&dir, context).unwrap_or_else(|failure| {
+                    // The lock is ours all the same, and what the dead owner left must not be lost with this error.
+                    tracing::warn!(project = %self.path.display(), ?failure, "leftovers could not be swept");
+                    Vec::new()
+                });
+                self.outlived = self.past(context).take_outlived();
+                Acquired::Ours { recovered, fresh_folder, lost }
             }
             Ok(Acquisition::Blocked(found)) => {
                 self.watched.note_lock(&dir);
+                self.look_without_lock(&dir);
                 Acquired::Blocked(verdict(&found))
             }
             Err(error) => Acquired::Failed(lock_failure(&dir, &error)),
@@ -73,6 +74,14 @@ impl Files {
                 })
             }
         }
+    }
+
+    /// What waits in a queue that is not ours, for `status` only: a lock must not hide it (F071).
+    fn look_without_lock(&mut self, dir: &ProjectDir) {
+        let document = dir.read_queue().ok().and_then(|file| Document::parse(&file.bytes).ok());
+        let id = document.as_ref().and_then(|document| document.string(queue::Field::TaskId));
+        let id = id.map(std::borrow::Cow::into_owned);
+        self.queue = super::read::queue_status(document.as_ref().map(Document::status), id, &[]);
     }
 
     fn note_protection(&mut self, lock: &Lock, dir: &ProjectDir) {

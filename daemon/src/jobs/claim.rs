@@ -1,11 +1,15 @@
 //! Writing RUNNING (D13), rejecting a PENDING (D4), settling the displaced file (D64).
 
+use std::sync::Arc;
+
 use lifecycle::{Claim, ClaimResult, Failure, SettleResult, WriteResult};
 use queue::Document;
-use store::{Expected, ProjectDir, RawHash, Settled};
+use store::{Expected, ProjectDir, RawHash, ReplaceError, Settled};
+use wire::journal::{Entry, Row, Running};
 
 use super::render::Unready;
 use super::{Context, Files, failure};
+use crate::config::{PROJECT_FILE, ProjectFile, Settings};
 use crate::convert;
 
 impl Files {
@@ -18,6 +22,8 @@ impl Files {
         if is_stopped(context, claim.process.pid) {
             return ClaimResult::Stopped;
         }
+        let settings = self.settings_now(&dir, context);
+        let context = &Context { settings: settings.clone(), ..context.clone() };
         if let Err(words) = self.check_log(&dir, context) {
             return ClaimResult::WorkLog(words);
         }
@@ -37,14 +43,14 @@ impl Files {
         };
         self.settle_leftover(&dir, context);
         match dir.replace_queue(Expected::Bytes(hash), text.as_bytes(), context.now) {
-            Err(error) => ClaimResult::Failed(failure::replace(&dir, &error)),
+            Err(error) => ClaimResult::Failed(self.not_replaced(&dir, &error)),
             Ok(replaced) => {
                 self.watched.note_write(replaced.stamp);
                 let displaced = replaced.displaced.is_some();
                 self.swap = replaced.displaced;
+                self.journal_running(&document, claim, context);
                 self.warn_tight(&document);
-                let (task_id, created) = (prepared.task_id.clone(), super::read::meta(&document).created_at);
-                self.past(context).dispatches.note(&task_id, &created, claim.started);
+                self.claimed_with = Some(settings);
                 self.queue.status = Some(wire::status::TaskStatus::Running);
                 self.prepared = Some(Box::new(prepared));
                 ClaimResult::Claimed { hash: *RawHash::of(text.as_bytes()).as_bytes(), displaced }
@@ -61,12 +67,44 @@ impl Files {
         }
     }
 
+    /// The row that a restarted daemon needs, right behind the durable write: the window without it is as short as it
+    /// can be, and a claim that failed leaves no trace (D22, D65).
+    fn journal_running(&mut self, document: &Document, claim: &Claim, context: &Context) {
+        let meta = super::read::meta(document);
+        self.past(context).dispatches.note(&meta.task_id, &meta.created_at, claim.started);
+        let row = Row {
+            at: convert::time(claim.started),
+            project: Some(self.path.to_string_lossy().into_owned()),
+            entry: Entry::Running(Running {
+                task_id: meta.task_id,
+                dispatch_id: claim.dispatch.to_string(),
+                fingerprint: document.fingerprint().to_string(),
+                created_at: Some(meta.created_at),
+                started_at: convert::time(claim.started),
+                session_id: context.session_id.clone(),
+            }),
+        };
+        if let Ok(line) = row.to_line() {
+            context.hub.journal.append(line);
+        }
+    }
+
+    /// The settings of the moment of dispatch, with the project's own file as it is now (D68, D71).
+    fn settings_now(&self, dir: &ProjectDir, context: &Context) -> Arc<Settings> {
+        let own = match dir.read_pi_file("handoff.toml", store::Limit::Config) {
+            Ok(file) => ProjectFile::parse(&file.bytes, &self.path.join(PROJECT_FILE)).map(|(own, _)| own),
+            Err(_) => Ok(ProjectFile::default()),
+        };
+        match own {
+            Ok(own) => context.hub.settings_of(&self.path, &own),
+            Err(_) => context.settings.clone(), // told when it was loaded; not used until it is repaired
+        }
+    }
+
     /// A displaced file that nobody settled (a task that ended without acceptance).
     fn settle_leftover(&mut self, dir: &ProjectDir, context: &Context) {
-        if let Some(swap) = self.swap.take()
-            && let Err(error) = swap.settle(dir, context.now)
-        {
-            tracing::warn!(project = %self.path.display(), %error, "a displaced file could not be removed");
+        if let Some(swap) = self.swap.take() {
+            self.settle_now(&swap, dir, context);
         }
     }
 
@@ -92,11 +130,11 @@ impl Files {
         Ok(written)
     }
 
-    /// One durable replace whose displaced file is settled at once; what it finds lost is told as a change.
+    /// One durable replace whose displaced file is settled at once.
     pub(super) fn replace(&mut self, dir: &ProjectDir, hash: RawHash, text: &str, context: &Context) -> WriteResult {
         let replaced = dir
             .replace_queue(Expected::Bytes(hash), text.as_bytes(), context.now)
-            .map_err(|error| failure::replace(dir, &error))?;
+            .map_err(|error| self.not_replaced(dir, &error))?;
         self.watched.note_write(replaced.stamp);
         if let Some(swap) = replaced.displaced {
             self.settle_now(&swap, dir, context);
@@ -104,13 +142,19 @@ impl Files {
         Ok(*RawHash::of(text.as_bytes()).as_bytes())
     }
 
+    /// Why nothing was replaced; a write that nobody saw and that had to be kept aside is told (D64).
+    pub(super) fn not_replaced(&mut self, dir: &ProjectDir, error: &ReplaceError) -> Failure {
+        if let ReplaceError::Changed { kept_as: Some(kept) } = error {
+            self.kept.push(kept.display().to_string());
+        }
+        failure::replace(dir, error)
+    }
+
     pub(super) fn settle_now(&mut self, swap: &store::SwapFile, dir: &ProjectDir, context: &Context) {
         match swap.settle(dir, context.now) {
             Ok(Settled::Clean) => {}
             Ok(Settled::Lost { kept_as }) => {
-                let kept = kept_as.display().to_string();
-                tracing::warn!(project = %self.path.display(), kept, "a write to tasks.json that nobody had read was kept aside");
-                self.warnings.push(format!("a write to tasks.json that nobody had read was kept as {kept}"));
+                self.kept.push(kept_as.display().to_string());
             }
             Err(error) => {
                 tracing::warn!(project = %self.path.display(), %error, "a displaced file could not be removed");

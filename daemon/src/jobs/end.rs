@@ -20,6 +20,8 @@ const JOURNAL_WAIT: Duration = Duration::from_secs(2);
 /// The new document and what the journal says of it.
 struct End {
     text: String,
+    /// For the work log; a RUNNING that was never ours has a line without an id.
+    line: String,
     row: Ended,
 }
 
@@ -51,7 +53,7 @@ impl Files {
         let hash = RawHash::from(write.hash);
         let document = self.document(&dir, hash)?;
         let end = make(&document, write, context)?;
-        self.line.clone_from(&end.row.log_line);
+        self.line = Some(end.line);
         let complete = end.row.status == EndStatus::Complete;
         self.ended = Some(Box::new(end.row.clone()));
         self.journal_end(end.row, context);
@@ -122,13 +124,13 @@ fn make(document: &Document, write: &EndWrite, context: &Context) -> Result<End,
             let text = queue::finish_by_us(document, reason, at).map_err(|full| too_large(full.size))?;
             let line =
                 queue::log_line(&LogEntry { dispatch_id: write.dispatch, ..LogEntry::of_error(document, reason, at) });
-            Ok(End { row: row(document, &text, write, EndStatus::Error, Some(reason), None, line), text })
+            Ok(End { row: row(document, &text, write, EndStatus::Error, Some(reason), None, &line), text, line })
         }
         Outcome::Demote(reason) => {
             let text = queue::demote(document, reason).map_err(|full| too_large(full.size))?;
             let line =
                 queue::log_line(&LogEntry { dispatch_id: write.dispatch, ..LogEntry::of_error(document, reason, at) });
-            Ok(End { row: row(document, &text, write, EndStatus::Error, Some(reason), None, line), text })
+            Ok(End { row: row(document, &text, write, EndStatus::Error, Some(reason), None, &line), text, line })
         }
         Outcome::Report { complete, demoted, .. } => {
             let body = context.body.as_ref().ok_or(lifecycle::Failure::Changed)?;
@@ -147,8 +149,8 @@ fn make(document: &Document, write: &EndWrite, context: &Context) -> Result<End,
             let status = if *complete && demoted.is_none() { EndStatus::Complete } else { EndStatus::Error };
             let verdict = accepted.verdict().and_then(|text| text.lines().next()).map(str::to_owned);
             let error = accepted.error.clone();
-            let row = row(document, &finished.text, write, status, error.as_deref(), verdict, line);
-            Ok(End { row, text: finished.text })
+            let row = row(document, &finished.text, write, status, error.as_deref(), verdict, &line);
+            Ok(End { row, text: finished.text, line })
         }
     }
 }
@@ -161,7 +163,7 @@ fn row(
     status: EndStatus,
     error: Option<&str>,
     verdict: Option<String>,
-    line: String,
+    line: &str,
 ) -> Ended {
     let after = Document::parse(text.as_bytes()).ok();
     let string = |field| before.string(field).map(std::borrow::Cow::into_owned);
@@ -180,6 +182,6 @@ fn row(
         result,
         report: report.and_then(|raw| wire::Raw::parse(raw).ok()),
         verdict,
-        log_line: write.dispatch.map(|_| line),
+        log_line: write.dispatch.map(|_| line.to_owned()),
     }
 }

@@ -21,7 +21,7 @@ use store::{ProjectDir, RawHash};
 use crate::actor::bodies::BodyRef;
 use crate::config::Settings;
 use crate::git::TrackedCache;
-use crate::history::Past;
+use crate::history::{Outlived, Past};
 use crate::hub::Hub;
 use crate::watch::Watched;
 
@@ -47,6 +47,12 @@ pub struct Files {
     pub prepared: Option<Box<Prepared>>,
     /// The journal's row of the end that was written last.
     pub ended: Option<Box<wire::journal::Ended>>,
+    /// Runs of an ended task that outlived the daemon before this one (D66); told once.
+    pub outlived: Option<Outlived>,
+    /// Writes of the planner that nobody saw, kept aside on the way (D64).
+    pub kept: Vec<String>,
+    /// The settings of the dispatch that was claimed, with the project's own file as it is now (D68, D71).
+    pub claimed_with: Option<Arc<Settings>>,
     /// Where the last unlock moved a lock.
     pub moved_to: Option<String>,
     /// What git's index said (D65).
@@ -62,6 +68,7 @@ pub struct Files {
 }
 
 /// What a job is given beside the files.
+#[derive(Clone)]
 pub struct Context {
     /// Shared parts of the daemon.
     pub hub: Arc<Hub>,
@@ -73,6 +80,8 @@ pub struct Context {
     pub running: Option<DispatchId>,
     /// The body that the job is about.
     pub body: Option<BodyRef>,
+    /// The owner's session.
+    pub session_id: Option<String>,
 }
 
 impl Files {
@@ -90,6 +99,9 @@ impl Files {
             prepared: None,
             ended: None,
             moved_to: None,
+            outlived: None,
+            kept: Vec::new(),
+            claimed_with: None,
             tracked: TrackedCache::default(),
             past: None,
             queue,

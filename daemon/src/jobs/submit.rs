@@ -4,7 +4,7 @@ use lifecycle::{Failure, SubmitResult};
 use queue::{Document, Submission, SubmitError};
 use store::{Expected, RawHash};
 
-use super::{Context, Files, failure};
+use super::{Context, Files};
 use crate::actor::bodies;
 
 impl Files {
@@ -43,7 +43,7 @@ impl Files {
         }
         let expected = hash.map_or(Expected::Absent, Expected::Bytes);
         match dir.replace_queue(expected, text.as_bytes(), context.now) {
-            Err(error) => SubmitResult::Failed(failure::replace(&dir, &error)),
+            Err(error) => SubmitResult::Failed(self.not_replaced(&dir, &error)),
             Ok(replaced) => {
                 if let Some(swap) = &replaced.displaced {
                     self.settle_now(swap, &dir, context);
