@@ -50,9 +50,7 @@ pub(crate) async fn connect(ctx: &Context) -> Result<(Daemon, Inbox), Failure> {
 }
 
 fn nobody(tried: &[SocketPlace], causes: Vec<String>) -> Failure {
-    Failure::new(Exit::Unreachable, not_reachable(tried))
-        .problems(causes)
-        .hint("start the daemon with `handoff service install`, or run `handoffd` in another terminal")
+    Failure::new(Exit::Unreachable, not_reachable(tried)).problems(causes).hint("run `handoffd` in another terminal")
 }
 
 impl Daemon {

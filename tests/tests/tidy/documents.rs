@@ -48,6 +48,9 @@ fn functions() -> HashSet<String> {
     names
 }
 
+/// Why an entry has no test.
+const EXCUSES: &[&str] = &["Cannot happen", "could not be run", "Not in this version"];
+
 /// The table's columns: entry, reported as, what went wrong, tests, note.
 #[test]
 fn the_field_log_names_tests_that_exist() {
@@ -60,8 +63,9 @@ fn the_field_log_names_tests_that_exist() {
             faults.push(format!("{row}: has {} columns", columns.len()));
             continue;
         };
-        if reported.is_empty() || went_wrong.is_empty() || (tests.is_empty() && note.is_empty()) {
-            faults.push(format!("{entry}: says too little"));
+        let excused = EXCUSES.iter().any(|excuse| note.contains(excuse));
+        if reported.is_empty() || went_wrong.is_empty() || (tests.is_empty() && !excused) {
+            faults.push(format!("{entry}: needs a test, or one of {EXCUSES:?}"));
         }
         let named = tests.split('`').skip(1).step_by(2).filter(|name| !functions.contains(*name));
         faults.extend(named.map(|name| format!("{entry}: there is no test {name}")));
