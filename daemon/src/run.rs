@@ -145,10 +145,6 @@ impl Daemon {
             socket = shown,
             "handoffd has started"
         );
-        let watching = {
-            let hub = hub.clone();
-            tokio::spawn(async move { hub.watch.run(hub.pool.clone()).await }).abort_handle()
-        };
         let refused = Arc::new(Refused::default());
         let manager = manager::start(manager::Parts {
             hub: hub.clone(),
@@ -161,6 +157,10 @@ impl Daemon {
             warnings: startup.warnings,
         })
         .await?;
+        let watching = {
+            let hub = hub.clone();
+            tokio::spawn(async move { hub.watch.run(hub.pool.clone()).await }).abort_handle()
+        };
         let service = Arc::new(Service::new(hub, manager.clone(), refused, shown));
         Ok(Self { service, manager, supervisor: startup.supervisor, reloads: startup.reloads, watching })
     }

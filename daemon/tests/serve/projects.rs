@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use handoffd::registry::{Change, ProjectList, Registry, Selector};
+use handoffd::run::{RunError, run};
+use handoffd::server::socket::Listener;
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -239,4 +241,18 @@ async fn a_name_that_fits_several_projects_is_refused() {
     assert_eq!(client.refusal("project.pause", json!({"project": "shop"})).await, "unknown_project");
     assert_eq!(client.refusal("project.pause", json!({"project": "shp"})).await, "unknown_project");
     client.result("project.pause", json!({"project": two})).await;
+}
+
+#[tokio::test]
+async fn a_daemon_does_not_start_with_a_damaged_registry_and_leaves_nothing_behind() {
+    let world = World::new();
+    world.places().prepare().unwrap();
+    let file = world.write("state/handoffd/projects.json", "{\"version\":1");
+    let started = run(world.startup(""), Listener::Bind, std::future::pending()).await;
+    let error = started.unwrap_err();
+    assert!(matches!(error, RunError::Registry(_)), "{error}");
+    assert!(error.to_string().contains("handoff projects add"), "{error}");
+    assert!(!world.places().socket.path.exists());
+    std::fs::remove_file(file).unwrap();
+    world.daemon(&[]).await.stop().await;
 }
