@@ -123,8 +123,15 @@ impl Project {
         if undecided {
             return;
         }
-        for session in std::mem::take(&mut self.sessions.arriving) {
-            self.place(session, out);
+        for mut session in std::mem::take(&mut self.sessions.arriving) {
+            // Disabled while it waited: it is answered like one that comes now.
+            match session.request.filter(|_| self.admin == Admin::Disabled && self.run().is_none()) {
+                Some(req) => {
+                    session.request = None;
+                    out.push(Effect::Reply { req, reply: Reply::Refused(Refusal::Disabled) });
+                }
+                None => self.place(session, out),
+            }
         }
     }
 

@@ -13,6 +13,7 @@ impl Project {
             State::Missing => "the project's folder is not there".to_owned(),
             State::Starting => "the project is being opened".to_owned(),
             State::Stuck => "its file system does not answer".to_owned(),
+            State::Leaving if self.run().is_none() => "it is letting go of its lock".to_owned(),
             State::Leaving => "it leaves as soon as its task has ended".to_owned(),
             State::Cancelling => "the session was asked to stop".to_owned(),
             State::Paused => "a person paused it".to_owned(),

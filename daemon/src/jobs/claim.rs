@@ -127,6 +127,7 @@ impl Files {
         let new = queue::reject_with(&document, text, context.now).map_err(|full| too_large(full.size))?;
         let written = self.replace(&dir, hash, &new, context)?;
         self.queue.status = Some(wire::status::TaskStatus::Error);
+        self.journal_rejected(&document, text, context);
         Ok(written)
     }
 

@@ -76,6 +76,28 @@ impl Files {
         }
     }
 
+    /// A task that ended before it ran: `wait`, `show` and `retry` find it like any other (D65). It has no line in the
+    /// work log (D67).
+    pub(super) fn journal_rejected(&self, pending: &Document, error: &str, context: &Context) {
+        let string = |field| pending.string(field).map(std::borrow::Cow::into_owned);
+        let row = Ended {
+            task_id: string(Field::TaskId).unwrap_or_default(),
+            dispatch_id: None,
+            status: EndStatus::Error,
+            error: Some(error.to_owned()),
+            started_at: None,
+            completed_at: Some(queue::format_time(context.now)),
+            fingerprint: Some(pending.fingerprint().to_string()),
+            created_at: string(Field::CreatedAt),
+            planner: wire::Raw::parse(pending.planner_json()).ok(),
+            result: None,
+            report: None,
+            verdict: None,
+            log_line: None,
+        };
+        self.journal_end(row, context);
+    }
+
     pub(super) fn append_log(&mut self) -> Result<(), String> {
         let (log, line) = (self.log.take(), self.line.take());
         match (log, line) {
