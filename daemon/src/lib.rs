@@ -1,4 +1,8 @@
-//! The daemon as a library.
+//! The daemon as a library: [`run`] is all of it, called by the program, by tests and by `handoff demo`.
+//!
+//! `actor` holds one task for each project around the state machine of the crate `lifecycle`; `jobs` does its file work;
+//! `server` speaks the socket protocol; `manager` decides which projects there are; `watch` and `processes` notice
+//! changes. No rule about who may do what lives here.
 
 pub mod actor;
 pub mod clock;
@@ -32,3 +36,5 @@ pub mod secrets;
 pub mod server;
 pub mod supervision;
 pub mod watch;
+
+pub use run::{Ended, RunError, Startup, run};
