@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    attach, cancel, completions, disable, enable, events, history, init, lint, log, logs, next, pause, projects,
+    attach, cancel, completions, demo, disable, enable, events, history, init, lint, log, logs, next, pause, projects,
     report, resume, retry, schema, show, status, submit, take, unlock, wait, watch,
 };
 use crate::context::Context;
@@ -45,6 +45,7 @@ enum Command {
     Take(take::Args),
     Attach(attach::Args),
     Init(init::Args),
+    Demo(demo::Args),
     Lint(lint::Args),
     Report(report::Args),
     Projects(projects::Args),
@@ -75,6 +76,7 @@ impl Cli {
             Command::Take(args) => args.run(ctx),
             Command::Attach(args) => args.run(ctx),
             Command::Init(args) => args.run(ctx),
+            Command::Demo(args) => args.run(ctx),
             Command::Lint(args) => args.run(ctx),
             Command::Report(args) => args.run(ctx),
             Command::Projects(args) => args.run(ctx),

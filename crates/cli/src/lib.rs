@@ -13,6 +13,7 @@ mod output;
 mod projects;
 mod queue_file;
 mod read;
+mod reference;
 mod remarks;
 mod shell;
 mod spawn;
@@ -22,6 +23,8 @@ mod time;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
+
+pub use crate::reference::reference;
 
 use crate::args::Cli;
 use crate::context::Context;

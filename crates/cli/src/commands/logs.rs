@@ -107,11 +107,9 @@ fn print_new(
 
 /// The log's files, oldest first.
 fn list(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
-    match files(dir) {
-        Ok(files) => Ok(files),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(Failure::usage(format!("cannot list {}: {error}", dir.display()))),
-    }
+    let mut files = files(dir).map_err(|error| Failure::usage(format!("cannot list {}: {error}", dir.display())))?;
+    files.reverse();
+    Ok(files)
 }
 
 /// The whole lines of a file from an offset on, and where the next one begins. A file that was pruned has none.

@@ -7,6 +7,7 @@ pub(crate) mod attach;
 pub(crate) mod cancel;
 mod changed;
 pub(crate) mod completions;
+pub(crate) mod demo;
 pub(crate) mod disable;
 pub(crate) mod enable;
 pub(crate) mod events;

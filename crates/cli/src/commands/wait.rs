@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use wire::client::ClientError;
 use wire::control::{EndedTask, TaskWait, WaitResult};
+use wire::error::ErrorCode;
 use wire::limits;
-use wire::status::TaskStatus;
+use wire::status::{ProjectState, StateReason, TaskStatus};
 
 use crate::context::Context;
 use crate::daemon::{self, Daemon, is_absent};
@@ -16,6 +17,8 @@ use crate::text::{Line, Tone};
 
 /// How long a daemon may be away (a restart) before waiting is given up.
 const DAEMON_AWAY: Duration = Duration::from_secs(30);
+/// After which a daemon that stops or starts is asked again.
+const AGAIN: Duration = Duration::from_millis(100);
 /// What the daemon may be late with the answer "time is over".
 const LATE: Duration = Duration::from_secs(5);
 
@@ -70,18 +73,34 @@ pub(crate) fn until_end(ctx: &mut Context, project: String, task_id: String, as_
 }
 
 impl Wait {
-    /// Asks; a daemon that goes away is asked again when it is back.
+    /// Asks; a daemon that goes away is asked again when it is back, and one that has just come when it has looked.
     async fn run(&self, ctx: &Context, mut daemon: Option<Daemon>) -> Result<WaitResult, Failure> {
+        let mut told = false;
         loop {
             let connected = match daemon.take() {
                 Some(daemon) => daemon,
                 None => self.reconnected(ctx).await?,
             };
             match self.ask(&connected).await {
-                Err(ClientError::Closed { .. }) => ctx.out.note("the daemon went away; waiting for it"),
+                Err(error) if is_leaving(&error) => {
+                    if !std::mem::replace(&mut told, true) {
+                        ctx.out.note("the daemon went away; waiting for it");
+                    }
+                }
+                Err(error) if error.code() == Some(ErrorCode::NoTask) && self.is_starting(&connected).await => {}
                 outcome => return outcome.map_err(|error| connected.failure(error)),
             }
+            tokio::time::sleep(AGAIN).await;
         }
+    }
+
+    /// Whether the daemon has not looked at the project yet.
+    async fn is_starting(&self, daemon: &Daemon) -> bool {
+        let Ok(status) = daemon.status().await else { return false };
+        let ours = status.projects.into_iter().find(|project| project.path == self.project);
+        ours.is_some_and(|project| {
+            project.state == ProjectState::Starting || project.reason == Some(StateReason::Starting)
+        })
     }
 
     async fn ask(&self, daemon: &Daemon) -> Result<WaitResult, ClientError> {
@@ -106,6 +125,11 @@ impl Wait {
             }
         }
     }
+}
+
+/// The daemon stops, or has stopped.
+fn is_leaving(error: &ClientError) -> bool {
+    matches!(error, ClientError::Closed { .. }) || error.code() == Some(ErrorCode::ShuttingDown)
 }
 
 fn print(ctx: &mut Context, result: &WaitResult, as_json: bool) -> Exit {

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -14,6 +15,13 @@ use tempfile::TempDir;
 pub(crate) struct TestEnv {
     dir: TempDir,
     variables: Vec<(OsString, OsString)>,
+}
+
+/// The binary while it runs; ended when dropped.
+pub(crate) struct Running {
+    child: Child,
+    told: PathBuf,
+    said: PathBuf,
 }
 
 /// What the binary said.
@@ -105,6 +113,16 @@ impl TestEnv {
         }
     }
 
+    /// Starts the binary, its streams going to files; its standard input stays open.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Running {
+        let name = |stream: &str| self.root().join(format!("{}-{stream}-{}", arguments[0], next_number()));
+        let (said, told) = (name("stdout"), name("stderr"));
+        let file = |path: &Path| std::fs::File::create(path).unwrap();
+        let mut command = self.command();
+        command.args(arguments).stdin(Stdio::piped()).stdout(file(&said)).stderr(file(&told));
+        Running { child: command.spawn().unwrap(), told, said }
+    }
+
     /// Text with the world's paths as placeholders.
     fn placed(&self, bytes: &[u8]) -> String {
         let text = String::from_utf8_lossy(bytes).into_owned();
@@ -114,6 +132,50 @@ impl TestEnv {
             .replace(&*self.root().to_string_lossy(), "{ROOT}")
             .replace(&format!("/run/user/{uid}"), "{USUAL}")
             .replace(&handoffd::places::host::host_part(), "{HOST}")
+    }
+}
+
+/// A number that no other call has.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Running {
+    /// What it has written to stderr so far.
+    pub(crate) fn stderr(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.told).unwrap()).into_owned()
+    }
+
+    /// What it has written to stdout so far.
+    pub(crate) fn stdout(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.said).unwrap()).into_owned()
+    }
+
+    /// Types a line.
+    pub(crate) fn type_line(&mut self, line: &str) {
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Sends SIGTERM and waits for its exit code.
+    pub(crate) fn terminate(mut self) -> Option<i32> {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.child.wait().unwrap().code()
+    }
+
+    /// Its exit code, if it has ended.
+    pub(crate) fn ended(&mut self) -> Option<i32> {
+        self.child.try_wait().unwrap().and_then(|status| status.code())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
     }
 }
 

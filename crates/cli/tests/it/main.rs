@@ -1,12 +1,36 @@
-//! The program `handoff` as its users meet it: the built binary in a world of its own.
-
+//! The program `handoff` as its users meet it: the built binary in a world of its own, with a real daemon where one is
+//! needed. One binary, one module a subject; a test below fails when a file is forgotten.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
+mod attach;
+mod control;
+mod daemon;
+mod demo;
 mod env;
 mod init;
 mod lint;
+mod logs;
+mod person;
 mod projects;
+mod reference;
 mod report;
+mod status;
+mod streams;
 mod submit;
 mod terminal;
+mod unlock;
+mod unreachable;
 mod vectors;
+mod wait;
+
+#[test]
+fn every_file_here_is_a_module() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let main = std::fs::read_to_string(here.join("main.rs")).unwrap();
+    for entry in here.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let is_source = path.extension().is_some_and(|extension| extension == "rs");
+        assert!(!is_source || name == "main" || main.contains(&format!("mod {name};\n")), "{name} is forgotten");
+    }
+}

@@ -9,7 +9,9 @@ mod untrack;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use handoffd::config::WorkLogSettings;
 use handoffd::registry::{Added, Registry};
+use jiff::Timestamp;
 use store::sys::Sys;
 use store::{PiFolder, ProjectDir};
 
@@ -50,7 +52,7 @@ impl Args {
         };
         let project = ProjectDir::open(&dir, &Sys::real(), PiFolder::Create).map_err(Failure::usage)?;
         let root = project.resolved_path().to_owned();
-        let failed = self.make_all(ctx, &Arc::new(project), &root)?;
+        let failed = Self::make_all(ctx, &Arc::new(project), &root)?;
         untrack::offer(ctx, &root, self.yes);
         register(ctx, &root)?;
         if failed {
@@ -62,20 +64,40 @@ impl Args {
     }
 
     /// Makes what is missing and says so; whether anything failed.
-    fn make_all(&self, ctx: &mut Context, project: &Arc<ProjectDir>, root: &Path) -> Result<bool, Failure> {
+    fn make_all(ctx: &mut Context, project: &Arc<ProjectDir>, root: &Path) -> Result<bool, Failure> {
         let settings = projects::settings(ctx, root)?;
         let mut failed = false;
-        let things = [
-            ("tasks.json".to_owned(), files::queue(project, ctx.now())),
-            (settings.work_log.path.clone(), files::work_log(project, &settings.work_log)),
-            (".gitignore".to_owned(), files::git_ignore(root)),
-        ];
-        for (name, made) in things.into_iter().chain(agents::make(root)) {
+        for (name, made) in make(project, root, &settings.work_log, ctx.now()) {
             failed |= matches!(made, Made::Failed(_));
             say(ctx, &name, &made);
         }
         Ok(failed)
     }
+}
+
+/// Every file of a project by name, made or kept.
+fn make(project: &Arc<ProjectDir>, root: &Path, log: &WorkLogSettings, now: Timestamp) -> Vec<(String, Made)> {
+    let mut things = vec![
+        ("tasks.json".to_owned(), files::queue(project, now)),
+        (log.path.clone(), files::work_log(project, log)),
+        (".gitignore".to_owned(), files::git_ignore(root)),
+    ];
+    things.extend(agents::make(root));
+    things
+}
+
+/// The files of a project without a word, for the demo.
+pub(crate) fn make_quietly(
+    project: &Arc<ProjectDir>,
+    root: &Path,
+    log: &WorkLogSettings,
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let failed = make(project, root, log, now).into_iter().find_map(|(_, made)| match made {
+        Made::Failed(why) => Some(Failure::new(Exit::NotGood, why)),
+        Made::New | Made::Kept => None,
+    });
+    failed.map_or(Ok(()), Err)
 }
 
 fn say(ctx: &mut Context, name: &str, made: &Made) {

@@ -6,6 +6,8 @@
 mod offline;
 mod task;
 
+pub(crate) use offline::write as write_offline;
+
 use std::ffi::OsString;
 
 use queue::{Assessment, Document, Submission, SubmitError};

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::queue_file::{self, QueueFile};
 
 /// Validates the task and writes it as PENDING.
-pub(super) fn write(ctx: &Context, root: &Path, task: &Submission) -> Result<SubmitResult, Failure> {
+pub(crate) fn write(ctx: &Context, root: &Path, task: &Submission) -> Result<SubmitResult, Failure> {
     // Looked at before anything is made.
     let looked_at = queue_file::open_root(root)?;
     let file = QueueFile::read(&looked_at, queue_file::QUEUE)?;

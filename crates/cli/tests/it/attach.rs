@@ -1,0 +1,86 @@
+//! `handoff attach --exec`: a program does the work.
+
+use crate::daemon::{COMPLETE, TestDaemon, attach, eventually, state, submit, world};
+
+#[test]
+fn the_program_gets_the_message_the_file_and_the_names() {
+    let (world, _daemon) = world();
+    let script = format!(
+        "cat > message; cp \"$HANDOFF_TASK_FILE\" dispatch; stat -c %a \"$HANDOFF_TASK_FILE\" > mode; \
+         echo \"$HANDOFF_TASK_FILE\" > name; echo \"$HANDOFF_TASK_ID $HANDOFF_DISPATCH_ID\" > ids; echo '{COMPLETE}'"
+    );
+    let _session = attach(&world, &script);
+    let said = submit(&world, "T-1", &["--wait"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert!(world.read("message").contains("Add a flag"), "the message is on standard input");
+    let dispatch: serde_json::Value = serde_json::from_str(&world.read("dispatch")).unwrap();
+    assert_eq!(world.read("mode"), "600\n");
+    assert_eq!(world.read("ids"), format!("T-1 {}\n", dispatch["dispatch_id"].as_str().unwrap()));
+    assert_eq!(dispatch["planner"]["instruction"], "Add a flag");
+    assert!(!std::path::Path::new(world.read("name").trim()).exists(), "the file is removed");
+}
+
+#[test]
+fn what_is_no_report_becomes_an_error_with_the_end_of_stderr() {
+    let check = |script: &str, expected: &str| {
+        let (world, _daemon) = world();
+        let _session = attach(&world, script);
+        let said = submit(&world, "T-1", &["--wait", "--json"]);
+        let error = said.json()["task"]["error"].as_str().unwrap_or_default().to_owned();
+        assert!(said.code == 1 && error.contains(expected), "{script}: {said}");
+    };
+    check("echo oh no >&2; exit 3", "exit status: 3: oh no");
+    check("echo done; echo why >&2", "no JSON object as its report: why");
+    // The shell between us says it in its way.
+    check("kill -KILL $$", "137");
+    // COMPLETE without a worker is refused by the daemon.
+    check(r#"echo '{"status":"COMPLETE"}'"#, "the command's report was refused");
+}
+
+#[test]
+fn a_cancelled_program_is_ended_and_the_session_is_free_again() {
+    let (world, _daemon) = world();
+    let session = attach(&world, "trap 'echo ended >&2; exit 0' TERM; echo begun >&2; while :; do sleep 0.05; done");
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("the program runs", || session.stderr().contains("begun"));
+    let said = world.run(&["cancel", "--json"]);
+    assert_eq!(said.json()["session"], "aborted", "{said}");
+    eventually("it was asked to end", || session.stderr().contains("ended"));
+    eventually("the session is free", || state(&world) == "idle");
+    assert_eq!(submit(&world, "T-2", &[]).code, 0);
+    eventually("the next task is started", || state(&world) == "running");
+}
+
+#[test]
+fn a_report_outlives_the_daemon() {
+    let (world, daemon) = world();
+    let script = format!("cat > /dev/null; while [ ! -e go ]; do sleep 0.05; done; echo '{COMPLETE}'");
+    let session = attach(&world, &script);
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("the program runs", || session.stderr().contains("started T-1"));
+    drop(daemon);
+    eventually("the session saw it", || session.stderr().contains("the connection was lost"));
+    world.file("go", "");
+    let _daemon = TestDaemon::start(&world);
+    let said = world.run(&["wait", "--task", "T-1", "--timeout", "20s"]);
+    assert_eq!(said.code, 0, "{said}\n{}", session.stderr());
+}
+
+#[test]
+fn a_session_that_is_told_to_leave_ends_its_program() {
+    let (world, _daemon) = world();
+    let session = attach(&world, "cat > /dev/null; echo $$ > pid; while :; do sleep 0.05; done");
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("the program runs", || world.project().join("pid").exists() && !world.read("pid").is_empty());
+    let pid = world.read("pid").trim().to_owned();
+    assert_eq!(session.terminate(), Some(0));
+    eventually("its program is gone", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
+    assert_eq!(world.run(&["wait", "--task", "T-1", "--timeout", "20s"]).code, 1, "its task ended in ERROR");
+}
+
+#[test]
+fn a_folder_that_is_no_project_is_refused() {
+    let (world, _daemon) = world();
+    let said = world.said(world.command().current_dir(world.home()).args(["attach", "--exec", "true"]));
+    assert_eq!(said.code, 4, "{said}");
+}

@@ -1,0 +1,118 @@
+//! No daemon, a daemon that does not answer, and one of another version (F122, F140).
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixListener;
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::env::TestEnv;
+
+/// Verbs that need a daemon.
+const VERBS: [&[&str]; 16] = [
+    &["status"],
+    &["watch"],
+    &["next"],
+    &["wait"],
+    &["show"],
+    &["history"],
+    &["cancel"],
+    &["retry"],
+    &["pause"],
+    &["resume"],
+    &["enable"],
+    &["disable"],
+    &["take"],
+    &["events"],
+    &["attach"],
+    &["attach", "--exec", "true"],
+];
+
+#[test]
+fn without_a_daemon_every_verb_says_where_it_looked_and_what_to_do() {
+    let world = TestEnv::new();
+    assert_snapshot!(world.run(&["status"]), @r"
+    --- stderr
+    Error: no daemon answers at {ROOT}/run/handoffd/handoffd.sock (from XDG_RUNTIME_DIR) or at {HOME}/.local/state/handoffd/run-{HOST}/handoffd.sock (in the state folder)
+      {ROOT}/run/handoffd/handoffd.sock: No such file or directory (os error 2)
+      {HOME}/.local/state/handoffd/run-{HOST}/handoffd.sock: No such file or directory (os error 2)
+    Hint: start the daemon with `handoff service install`, or run `handoffd` in another terminal
+    --- exit 3
+    ");
+    for verb in VERBS {
+        let said = world.run(verb);
+        assert!(said.code == 3 && said.stderr.contains("no daemon answers"), "{verb:?}: {said}");
+    }
+}
+
+#[test]
+fn a_daemon_that_does_not_answer_is_given_up_within_its_time() {
+    let world = TestEnv::new();
+    std::fs::create_dir(world.run_dir().join("handoffd")).unwrap();
+    let _silent = UnixListener::bind(world.run_dir().join("handoffd/handoffd.sock")).unwrap();
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for verb in VERBS {
+            let world = &world;
+            scope.spawn(move || {
+                let said = world.run(verb);
+                assert!(said.code == 3 && said.stderr.contains("daemon not answering"), "{verb:?}: {said}");
+            });
+        }
+    });
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn another_version_is_named_in_both_directions() {
+    let check = |supported: u32, hint: &str| {
+        let world = TestEnv::new();
+        let data = json!({"code": "unsupported_protocol", "supported": [supported]});
+        answer_once(&world, json!({"error": {"code": -32000, "message": "no", "data": data}}));
+        let said = world.run(&["status"]);
+        let names_both = said.stderr.contains("speaks protocol 1") && said.stderr.contains(&supported.to_string());
+        assert!(said.code == 4 && names_both && said.stderr.contains(hint), "{said}");
+        assert!(said.stderr.contains(&format!("this is handoff {}", env!("CARGO_PKG_VERSION"))), "{said}");
+    };
+    check(0, "the daemon is older");
+    check(2, "this program is older");
+}
+
+#[test]
+fn a_daemon_that_lacks_a_method_is_told_apart_from_a_broken_one() {
+    let world = TestEnv::new();
+    let hello = json!({"result": {"protocol": 1, "daemon": {
+        "version": "0.0.9", "pid": 1, "instance": "0".repeat(32), "started_at": "2026-11-30T08:00:00Z",
+    }}});
+    answer_once_then(&world, hello, json!({"error": {"code": -32601, "message": "unknown method"}}));
+    let said = world.run(&["status"]);
+    assert_snapshot!(said, @r"
+    --- stderr
+    Error: the daemon does not know `daemon.status` (this is handoff 0.1.0, the daemon is 0.0.9)
+    Hint: restart it with `handoff service restart` after an update
+    --- exit 4
+    ");
+}
+
+fn answer_once(world: &TestEnv, answer: Value) {
+    answer_once_then(world, answer, Value::Null);
+}
+
+/// A daemon of another version: it answers the first request with one thing and all others with another.
+fn answer_once_then(world: &TestEnv, first: Value, others: Value) {
+    std::fs::create_dir(world.run_dir().join("handoffd")).unwrap();
+    let listener = UnixListener::bind(world.run_dir().join("handoffd/handoffd.sock")).unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let reader = BufReader::new(stream.try_clone().unwrap());
+        let mut answers = std::iter::once(first).chain(std::iter::repeat(others));
+        for line in reader.lines().map_while(Result::ok) {
+            let request: Value = serde_json::from_str(&line).unwrap();
+            let mut answer = answers.next().unwrap();
+            answer["jsonrpc"] = "2.0".into();
+            answer["id"] = request["id"].clone();
+            writeln!(stream, "{answer}").unwrap();
+        }
+    });
+}

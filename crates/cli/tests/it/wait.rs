@@ -1,0 +1,56 @@
+//! `handoff wait`, `submit --wait` and `show`: how a task ended, and how sure that is.
+
+use insta::assert_snapshot;
+
+use crate::daemon::{COMPLETE, TestDaemon, attach, eventually, state, submit, world};
+
+#[test]
+fn a_task_is_waited_for_and_shown_with_its_evidence() {
+    let (world, _daemon) = world();
+    let _session = attach(&world, &format!("cat > /dev/null; echo '{COMPLETE}'"));
+    let said = submit(&world, "T-1", &["--wait"]);
+    assert_snapshot!(said, @r"
+    submitted T-1 to {PROJECT}
+    COMPLETE T-1
+    result: Added
+    --- exit 0
+    ");
+    let shown = world.run(&["show", "T-1"]);
+    assert!(shown.stdout.contains("evidence:\n  claimed: worker handoff-writer r-1 (p/m, thinking off)"), "{shown}");
+    let shown = world.run(&["show", "--json"]).json();
+    assert_eq!((&shown["status"], &shown["planner"]["instruction"]), (&"COMPLETE".into(), &"Add a flag".into()));
+    assert_eq!(shown["evidence"][0]["proof"], "claimed");
+    let history = world.run(&["history", "--task", "T-1", "--json"]).stdout;
+    assert!(history.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{history}");
+    assert!(history.lines().next().unwrap().contains("\"kind\":\"ended\""), "newest first: {history}");
+    assert_eq!(world.run(&["wait", "--task", "T-1"]).code, 0, "one that ended earlier is answered, too");
+    assert_eq!(world.run(&["show", "T-9"]).code, 4);
+}
+
+#[test]
+fn the_exit_code_tells_error_no_task_and_time_over_apart() {
+    let (world, _daemon) = world();
+    assert_eq!(world.run(&["wait"]).code, 4, "no task");
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    let said = world.run(&["wait", "--timeout", "50ms", "--json"]);
+    assert_eq!((said.code, &said.json()["timed_out"]), (5, &true.into()), "{said}");
+    let _session = attach(&world, "echo no >&2; exit 1");
+    let said = world.run(&["wait", "--task", "T-1"]);
+    assert_eq!(said.code, 1, "{said}");
+    assert!(said.stdout.starts_with("ERROR T-1\n"), "{said}");
+    assert_eq!(world.run(&["wait", "--timeout", "soon"]).code, 2);
+}
+
+#[test]
+fn a_wait_goes_on_over_a_restart_of_the_daemon() {
+    let (world, daemon) = world();
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("the task waits", || state(&world) == "waiting");
+    let mut waiting = world.start(&["wait"]);
+    drop(daemon);
+    eventually("it saw the daemon go", || waiting.stderr().contains("the daemon went away"));
+    let _daemon = TestDaemon::start(&world);
+    let _session = attach(&world, "exit 1");
+    eventually("it is told the end", || waiting.ended().is_some());
+    assert!(waiting.stdout().starts_with("ERROR T-1\n"), "{}", waiting.stdout());
+}
