@@ -39,8 +39,16 @@ impl SessionProcess {
     /// When the relay cannot be started.
     #[must_use]
     pub fn start(relay: &Path) -> Arc<Self> {
-        let mut child =
-            Command::new(relay).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the relay starts");
+        Self::start_with(Command::new(relay))
+    }
+
+    /// Starts one with a command that ends in the relay: for other users and other namespaces.
+    ///
+    /// # Panics
+    /// When the relay cannot be started.
+    #[must_use]
+    pub fn start_with(mut command: Command) -> Arc<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the relay starts");
         let input = child.stdin.take().expect("its input is ours");
         let output = child.stdout.take().expect("its output is ours");
         let channels = Arc::new(Mutex::new(Channels::default()));

@@ -22,10 +22,11 @@ pub struct Robot {
 impl Robot {
     /// Starts to work for one project, now or as soon as a daemon listens.
     #[must_use]
-    pub fn start(process: &Arc<SessionProcess>, socket: PathBuf, project: &Project) -> Self {
+    pub fn start(process: &Arc<SessionProcess>, socket: PathBuf, project: &Project, id: &str) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let dispatches = Arc::new(Mutex::new(Vec::new()));
         let worker = Worker {
+            id: id.to_owned(),
             process: Arc::clone(process),
             socket,
             project: project.clone(),
@@ -54,6 +55,7 @@ impl Drop for Robot {
 }
 
 struct Worker {
+    id: String,
     process: Arc<SessionProcess>,
     socket: PathBuf,
     project: Project,
@@ -84,7 +86,7 @@ impl Worker {
     fn attach(&self, before: Option<&Session>, reported: usize) -> Option<Session> {
         let open = before.and_then(|session| session.dispatches().get(reported).cloned());
         let known = open.map_or(Known::Nothing, |dispatch| Known::Delivered(dispatch.id));
-        let mut how = Attach::again("robot", known.clone());
+        let mut how = Attach::again(&self.id, known.clone());
         how.idle = known == Known::Nothing;
         match before {
             Some(session) => session.try_reattach(&self.socket, &how),

@@ -125,7 +125,7 @@ impl World {
         command
             .env_clear()
             .current_dir(self.folder.path())
-            .env("PATH", "/usr/bin:/bin")
+            .env("PATH", "/usr/bin:/bin:/usr/sbin:/sbin")
             .env("HOME", self.path("home"))
             .env("XDG_RUNTIME_DIR", self.path("run"))
             .env("XDG_STATE_HOME", self.path("state"))
@@ -187,6 +187,29 @@ impl World {
         let output = self.handoff_in(project.root(), arguments);
         let document = serde_json::from_slice(&output.stdout).unwrap_or_default();
         (output.status.code().unwrap_or(-1), document)
+    }
+
+    /// A copy of a program inside this world, where every user may run it: the checkout may lie in a private folder.
+    ///
+    /// # Panics
+    /// When it cannot be copied.
+    #[must_use]
+    pub fn copy_of(&self, program: &Path) -> PathBuf {
+        let copy = self.path(&format!("copy-of-{}", program.file_name().unwrap().to_string_lossy()));
+        fs::copy(program, &copy).unwrap();
+        copy
+    }
+
+    /// The program that [`SessionProcess`] starts.
+    #[must_use]
+    pub fn relay(&self) -> &Path {
+        &self.relay
+    }
+
+    /// Whether a tool that is not part of every system is there.
+    #[must_use]
+    pub fn has_tool(&self, name: &str) -> bool {
+        ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].iter().any(|folder| Path::new(folder).join(name).exists())
     }
 
     /// A host process for sessions.

@@ -85,7 +85,7 @@ fn one_round(world: &World, project: &Project, robot: &Robot, number: usize) {
 fn check_rounds(rounds: usize) {
     let world = world!();
     let project = world.project("app");
-    let robot = Robot::start(&world.process(), world.socket(), &project);
+    let robot = Robot::start(&world.process(), world.socket(), &project, "robot");
     for number in 0..rounds {
         one_round(&world, &project, &robot, number);
     }

@@ -244,8 +244,6 @@ fn a_stopped_session_gets_nothing_until_it_goes_on() {
 #[test]
 fn f165_a_planner_that_rewrites_during_the_dispatch_wins() {
     let stage = stage();
-    let process = stage.world.process();
-    drop(process);
     for round in 0..10 {
         let id = format!("t-{round}");
         for value in 0..20 {

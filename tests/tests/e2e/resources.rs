@@ -62,8 +62,6 @@ fn f022_a_big_tree_costs_two_watches() {
     for number in 0..300 {
         fs::create_dir_all(stage.project.root().join(format!("deep/{number}/er"))).unwrap();
     }
-    let second = stage.project.clone();
-    drop(second);
     let watched = watches(&stage.daemon);
     assert!((1..10).contains(&watched), "{watched} watches for one project");
     assert!(descriptors(&stage.daemon) < 60);

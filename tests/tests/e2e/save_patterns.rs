@@ -24,7 +24,7 @@ fn f001_saves_with_a_backup_are_seen_again_and_again() {
 fn f003_sed_and_then_an_edit_in_place_are_seen() {
     let stage = stage();
     stage.project.plan(&Task::new("a").with("status", "IDLE"));
-    let mut sed = stage.world.command("/usr/bin/sed".as_ref());
+    let mut sed = stage.world.command("sed".as_ref());
     let status = sed.args(["-i", "s/IDLE/PENDING/"]).arg(stage.project.queue()).status().unwrap();
     assert!(status.success());
     let dispatch = stage.session.wait_dispatch("a");

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 
 use handoffd_tests::peer::Peer;
-use handoffd_tests::{Control, Task, report, wait, world};
+use handoffd_tests::{Control, SessionProcess, Task, report, wait, world};
 use serde_json::json;
 
 use crate::support::{Stage, stage};
@@ -69,28 +69,32 @@ fn f100_a_path_that_is_too_long_is_named_with_limit_and_length() {
 }
 
 #[test]
-fn f110_nobody_else_may_connect() {
-    if !nix::unistd::getuid().is_root() {
+fn f110_f112_nobody_else_may_connect() {
+    let stage = stage();
+    if !nix::unistd::getuid().is_root() || !stage.world.has_tool("setpriv") {
         return;
     }
-    let stage = stage();
     let open = |path: &std::path::Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     open(&stage.world.path(""), 0o755);
-    open(&stage.world.path("run"), 0o755);
+    let stranger = || {
+        let mut command = stage.world.command("setpriv".as_ref());
+        command.args(["--reuid=12345", "--clear-groups"]).arg(stage.world.copy_of(stage.world.relay()));
+        SessionProcess::start_with(command)
+    };
     open(&stage.world.socket(), 0o777);
-    let line =
-        r#"{"jsonrpc":"2.0","id":1,"method":"hello","params":{"protocol":1,"client":{"name":"x","version":"0"}}}"#;
-    let program = format!(
-        "import socket; s=socket.socket(socket.AF_UNIX); s.settimeout(10); s.connect('{}'); s.sendall(b'''{line}\\n'''); print(s.recv(4096).decode())",
-        stage.world.socket().display()
-    );
-    let mut setpriv = stage.world.command("/usr/bin/setpriv".as_ref());
-    let output = setpriv.args(["--reuid=12345", "--clear-groups", "python3", "-c", &program]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(!said.contains("\"daemon\""), "{said}");
-    assert!(said.contains("not_permitted") || !output.status.success() || said.trim().is_empty(), "{said}");
+    let folder = stage.world.path("run");
+    open(&folder, 0o700);
+    let refused = stranger().connect(stage.daemon.socket(), &folder, Box::new(|_, _| ()));
+    assert!(refused.is_err_and(|why| why.contains("denied")), "the folder alone keeps others out");
+    open(&folder, 0o755);
+    let peer = stranger().connect(stage.daemon.socket(), &folder, Box::new(|_, _| ()));
+    if let Ok(peer) = peer {
+        let hello = json!({"protocol": 1, "client": {"name": "x", "version": "0"}});
+        let refused = peer.call("hello", hello).unwrap_err();
+        assert!(["not_permitted", "closed"].contains(&refused.name()), "{refused:?}");
+    }
     check_alive(&stage, "t-1");
 }
 

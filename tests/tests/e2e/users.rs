@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
+use handoffd_tests::binaries::binaries;
 use handoffd_tests::{Project, Task, World, report, world};
 
 const USER: u32 = 12345;
@@ -18,7 +19,7 @@ fn give(path: &Path) {
 
 /// A world of that user; `None` without root.
 fn users_world() -> Option<(World, Project)> {
-    if !nix::unistd::getuid().is_root() || !Path::new("/usr/bin/setpriv").exists() {
+    if !nix::unistd::getuid().is_root() || !world!().has_tool("setpriv") {
         return None;
     }
     let world = world!();
@@ -28,7 +29,9 @@ fn users_world() -> Option<(World, Project)> {
 }
 
 fn start(world: &World) -> handoffd_tests::Daemon {
-    world.spawn_in_shell(&format!("exec setpriv --reuid={USER} --regid={USER} --clear-groups \"$@\""))
+    let program = world.copy_of(&binaries().handoffd);
+    let program = program.display();
+    world.spawn_in_shell(&format!("exec setpriv --reuid={USER} --regid={USER} --clear-groups {program}"))
 }
 
 #[test]
