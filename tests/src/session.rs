@@ -272,7 +272,9 @@ impl Session {
     /// # Panics
     /// When the report is refused.
     pub fn finish(&self, dispatch: &Dispatch, report: Value) {
-        self.report(dispatch, report).expect("the report is accepted");
+        let expected = json!({"status": report["status"], "work_log": "appended"});
+        let answer = self.report(dispatch, report).expect("the report is accepted");
+        assert_eq!(answer, expected);
         self.settled(dispatch);
     }
 

@@ -48,7 +48,16 @@ impl Files {
         Ok(())
     }
 
+    /// Writes the end; what cannot be written lets go of the log, which others wait for.
     pub(super) fn write_end(&mut self, write: &EndWrite, context: &Context) -> WriteResult {
+        let written = self.try_write_end(write, context);
+        if written.is_err() {
+            self.log = None;
+        }
+        written
+    }
+
+    fn try_write_end(&mut self, write: &EndWrite, context: &Context) -> WriteResult {
         let dir = self.ours()?;
         let hash = RawHash::from(write.hash);
         let document = self.document(&dir, hash)?;
@@ -98,16 +107,16 @@ impl Files {
         self.journal_end(row, context);
     }
 
-    pub(super) fn append_log(&mut self) -> Result<(), String> {
-        let (log, line) = (self.log.take(), self.line.take());
-        match (log, line) {
-            (Some(mut log), Some(line)) => {
-                let check = log.append(&line).map_err(|error| failure::chain(&error))?;
-                self.log_checked = Some(check.stamp);
-                Ok(())
-            }
-            _ => Err("the work log was not open".to_owned()),
+    pub(super) fn append_log(&mut self, context: &Context) -> Result<(), String> {
+        let line = self.line.take().ok_or("the line of the task is not known")?;
+        if self.log.is_none() {
+            // The write of the end failed at first, and the log was let go until it could be tried again (D70).
+            self.open_log(context)?;
         }
+        let mut log = self.log.take().ok_or("the work log was not open")?;
+        let check = log.append(&line).map_err(|error| failure::chain(&error))?;
+        self.log_checked = Some(check.stamp);
+        Ok(())
     }
 
     /// Appends the journal's lines that the log lacks (D67).

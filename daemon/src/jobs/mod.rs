@@ -112,6 +112,10 @@ impl Files {
 
     /// Carries out `job`. Blocking.
     pub fn perform(&mut self, job: Job, context: &Context) -> Done {
+        if !matches!(job, Job::WriteEnd(_) | Job::AppendLog) {
+            // An end that was given up half-way must not keep the log locked: the next one would wait for itself.
+            self.log = None;
+        }
         match job {
             Job::Acquire => Done::Acquired(self.acquire(context)),
             Job::Read => Done::Read(self.read(context)),
@@ -126,7 +130,7 @@ impl Files {
             }
             Job::OpenLog => Done::LogOpened(self.open_log(context)),
             Job::WriteEnd(write) => Done::EndWritten(self.write_end(&write, context)),
-            Job::AppendLog => Done::LogAppended(self.append_log()),
+            Job::AppendLog => Done::LogAppended(self.append_log(context)),
             Job::ReplayLog { running } => Done::Replayed(self.replay_log(running, context)),
             Job::Submit { hash, .. } => Done::Submitted(self.submit(hash.map(RawHash::from), context)),
         }
