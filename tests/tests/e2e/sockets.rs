@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use handoffd_tests::peer::Peer;
 use handoffd_tests::{Control, SessionProcess, Task, report, wait, world};
@@ -189,6 +190,18 @@ fn f118_a_subscriber_that_stops_reading_holds_nobody_up() {
         stage.session.finish(&dispatch, report::complete());
     }
     drop(deaf);
+}
+
+#[test]
+fn f122_a_client_is_not_kept_waiting_by_a_stopped_daemon() {
+    let stage = stage();
+    stage.daemon.signal(nix::sys::signal::Signal::SIGSTOP);
+    let start = std::time::Instant::now();
+    let output = stage.world.handoff_in(stage.project.root(), &["status"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(start.elapsed() < Duration::from_secs(15));
+    stage.daemon.signal(nix::sys::signal::Signal::SIGCONT);
+    check_alive(&stage, "t-1");
 }
 
 #[test]
