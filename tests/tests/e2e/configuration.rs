@@ -169,7 +169,6 @@ fn a_context_file_that_must_not_be_read_blocks() {
     assert!(row["why"].as_str().unwrap().contains(".env"), "{row}");
     assert_eq!((project.status().as_str(), session.count("t-1")), ("PENDING", 0));
     std::fs::remove_file(project.root().join(".pi/handoff.toml")).unwrap();
-    control.call("daemon.reload", json!({})).unwrap();
     assert_eq!(session.wait_dispatch("t-1").task_id, "t-1");
 }
 

@@ -93,6 +93,9 @@ fn check_blocked(what: &str, reason: &str, prepare: impl FnOnce(&Project)) {
     let control = daemon.control();
     let row = control.wait_state(&project, "blocked", reason);
     assert!(row["why"].is_string() && row["next"].is_string(), "{what}: {row}");
+    wait::until_true(&format!("{what}: waiting work is not hidden"), || {
+        control.project(&project)["queue"]["task_id"] == "t-1"
+    });
     let session = daemon.idle_session(&world, &project, "s-1");
     assert_eq!((project.status().as_str(), session.count("t-1")), ("PENDING", 0), "{what}");
     let elsewhere = daemon.idle_session(&world, &other, "s-1");

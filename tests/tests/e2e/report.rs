@@ -171,6 +171,8 @@ fn a_work_log_that_broke_meanwhile_turns_complete_into_error() {
     let document = stage.project.document();
     assert_eq!(document["status"], "ERROR");
     assert!(document["error"].as_str().unwrap().contains("## Work log"), "{}", document["error"]);
+    let again = stage.session.report(&dispatch, report::complete()).unwrap_err();
+    assert_eq!((again.name(), &again.data["work_log"]), ("dispatch_ended", &json!("failed")));
 }
 
 #[test]

@@ -95,6 +95,21 @@ fn f250_a_session_that_dies_with_the_daemon_gives_error() {
 }
 
 #[test]
+fn what_was_never_confirmed_says_that_submitting_again_is_safe() {
+    let stage = stage();
+    stage.session.set_manner(Manner::Busy);
+    stage.project.plan(&Task::new("t-1"));
+    stage.session.wait_dispatch("t-1");
+    stage.session.ping();
+    let left = kill(stage);
+    left.session.process.kill();
+    let daemon = left.world.start();
+    let error = left.project.wait_status("ERROR")["error"].as_str().unwrap().to_owned();
+    assert!(error.contains("It was not delivered; submitting it again is safe."), "{error}");
+    drop(daemon);
+}
+
+#[test]
 fn a_dispatch_that_did_not_arrive_before_the_crash_is_sent_again() {
     let stage = stage();
     stage.session.set_manner(Manner::Busy);
