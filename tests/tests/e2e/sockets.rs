@@ -70,7 +70,7 @@ fn f100_a_path_that_is_too_long_is_named_with_limit_and_length() {
 }
 
 #[test]
-fn f110_f112_nobody_else_may_connect() {
+fn f110_nobody_else_may_connect() {
     let stage = stage();
     if !nix::unistd::getuid().is_root() || !stage.world.has_tool("setpriv") {
         return;
