@@ -46,11 +46,12 @@ impl Stamps {
         }
     }
 
-    /// We wrote it. Where the clock is fine no second read is needed: the file is a new one, of our own.
+    /// We wrote it. It is read once more all the same: whoever opened our new file before its stamp was taken, and
+    /// wrote into it in place, is in that stamp already, and no later look would differ (F242).
     pub(super) fn note_write(&mut self, stamp: Option<Stamp>, now: Instant) {
-        if let Some(written) = stamp {
+        if stamp.is_some() {
             self.queue = stamp;
-            self.unconfirmed = is_coarse(&written).then_some(now);
+            self.unconfirmed = Some(now);
         }
     }
 
@@ -152,9 +153,10 @@ mod tests {
     }
 
     #[test]
-    fn f050_our_own_write_is_not_read_again() {
+    fn f050_our_own_write_is_read_once_more_and_its_event_is_no_news() {
         check(Stamps::note_write, FINE, By::Event, 1, false);
-        check(Stamps::note_write, FINE, By::Sweep, 10_000, false);
+        check(Stamps::note_write, FINE, By::Sweep, 49, false);
+        check(Stamps::note_write, FINE, By::Sweep, 50, true);
         check(Stamps::note_write, COARSE, By::Sweep, 2000, true);
     }
 
