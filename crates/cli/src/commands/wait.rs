@@ -59,6 +59,9 @@ impl Args {
             // Named, so that a wait after a restart means the same task.
             let now = project.task.map(|task| task.task_id).or(project.queue.task_id);
             let wait = Wait { project: project.path, task_id: self.task.clone().or(now), deadline };
+            if let Some(task_id) = &wait.task_id {
+                ctx.out.note(format!("waiting for {task_id} in {}", wait.project));
+            }
             wait.run(ctx, Some(daemon)).await
         })?;
         Ok(print(ctx, &result, self.json))

@@ -37,7 +37,7 @@ fn a_refused_report_can_be_given_again() {
     // No evidence for the gate.
     let file = write(&world.root().join("report.json"), COMPLETE.as_bytes());
     session.type_line(file.to_str().unwrap());
-    eventually("it is refused", || session.stderr().contains("gate_evidence"));
+    eventually("it is refused", || session.stderr().contains("refused: "));
     session.type_line("nowhere.json");
     eventually("it is told", || session.stderr().contains("cannot read"));
     session.type_line("error");

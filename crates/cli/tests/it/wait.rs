@@ -47,6 +47,7 @@ fn a_wait_goes_on_over_a_restart_of_the_daemon() {
     assert_eq!(submit(&world, "T-1", &[]).code, 0);
     eventually("the task waits", || state(&world) == "waiting");
     let mut waiting = world.start(&["wait"]);
+    eventually("it waits", || waiting.stderr().contains("waiting for T-1"));
     drop(daemon);
     eventually("it saw the daemon go", || waiting.stderr().contains("the daemon went away"));
     let _daemon = TestDaemon::start(&world);

@@ -20,6 +20,8 @@ use crate::text::{Line, Tone, block};
 pub(super) struct Person {
     job: Option<Job>,
     form: Option<Form>,
+    /// A report is on its way: what is typed now would be answered too late.
+    sent: bool,
 }
 
 /// Questions that are still open, and the answers so far.
@@ -53,7 +55,7 @@ impl Person {
             }
             said.blocking_send(Said::Quit).ok();
         });
-        Self { job: None, form: None }
+        Self { job: None, form: None, sent: false }
     }
 
     pub(super) fn start(&mut self, ctx: &Context, job: Job) {
@@ -65,7 +67,7 @@ impl Person {
             Kind::Task => ctx.out.note(Line::of(Tone::Strong, CHOICES)),
             Kind::Packet => ctx.out.note(Line::of(Tone::Strong, "when it is done, type `done`")),
         }
-        (self.job, self.form) = (Some(job), None);
+        (self.job, self.form, self.sent) = (Some(job), None, false);
     }
 
     pub(super) fn cancel(&mut self, ctx: &Context, reason: &str) {
@@ -78,7 +80,7 @@ impl Person {
         for problem in problems {
             ctx.out.note(Line::from("  ").plain(&problem.message));
         }
-        self.form = None;
+        (self.form, self.sent) = (None, false);
         ctx.out.note(Line::of(Tone::Strong, CHOICES));
     }
 
@@ -89,13 +91,17 @@ impl Person {
     }
 
     pub(super) fn done(&mut self) {
-        (self.job, self.form) = (None, None);
+        (self.job, self.form, self.sent) = (None, None, false);
     }
 
     /// Takes one line; a report comes out when it is complete.
     pub(super) fn typed(&mut self, ctx: &Context, line: &str) -> Option<Said> {
         let line = line.trim();
         let job = self.job.as_ref()?;
+        if self.sent {
+            ctx.out.note("the report is on its way");
+            return None;
+        }
         let report = match (&mut self.form, job.kind, line) {
             (_, Kind::Packet, "done") => String::new(),
             (_, Kind::Packet, _) => return None,
@@ -127,7 +133,7 @@ impl Person {
                 form.report()
             }
         };
-        self.form = None;
+        (self.form, self.sent) = (None, true);
         Some(Said::Finished { dispatch_id: job.dispatch_id.clone(), report })
     }
 
