@@ -116,7 +116,7 @@ fn failure(error: ClientError, daemon: Option<&DaemonInfo>, at: Option<&Path>) -
             let place = at.map(|path| format!(" at {}", path.display())).unwrap_or_default();
             let asked = format!("no answer to `{method}` within {} s", limit.as_secs_f32());
             Failure::new(Exit::Unreachable, format!("daemon not answering{place}: {asked}"))
-                .hint("it is stopped or stuck: see `handoff logs`, and restart it with `handoff service restart`")
+                .hint("it is stopped or stuck: see `handoff logs`, and restart `handoffd`")
         }
         ClientError::NotReachable { .. } | ClientError::Closed { .. } => {
             Failure::new(Exit::Unreachable, error.to_string())
@@ -124,14 +124,14 @@ fn failure(error: ClientError, daemon: Option<&DaemonInfo>, at: Option<&Path>) -
         ClientError::Protocol { ours, ref theirs, .. } => {
             let message = format!("{error}; this is handoff {}", crate::VERSION);
             Failure::new(Exit::Refused, message).hint(match theirs.iter().all(|number| *number < ours) {
-                true => "the daemon is older: restart it with `handoff service restart` after an update",
+                true => "the daemon is older: restart `handoffd` after an update",
                 false => "this program is older: use the `handoff` that came with the daemon",
             })
         }
         ClientError::BadAnswer { .. } => Failure::new(Exit::Refused, format!("{error}{}", versions(daemon))),
         ClientError::Refused { method, ref error } if error.code == UNKNOWN_METHOD => {
             let message = format!("the daemon does not know `{method}`{}", versions(daemon));
-            Failure::new(Exit::Refused, message).hint("restart it with `handoff service restart` after an update")
+            Failure::new(Exit::Refused, message).hint("restart `handoffd` after an update")
         }
         ClientError::Refused { .. } => refused(&error),
         error => Failure::new(Exit::Usage, error.to_string()),
