@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ use crate::wait;
 struct Channels {
     peers: HashMap<u64, Arc<Peer>>,
     opening: HashMap<u64, Sender<Result<(), String>>>,
+    /// The process is gone.
+    ended: bool,
 }
 
 /// The process. Killed when dropped.
@@ -59,7 +61,10 @@ impl SessionProcess {
                 sort(&known, &mut seen, &line);
             }
             // The process is gone, and its connections with it.
-            known.lock().unwrap().peers.values().for_each(|peer| peer.hear_end());
+            let mut channels = known.lock().unwrap();
+            channels.ended = true;
+            channels.opening.clear();
+            channels.peers.values().for_each(|peer| peer.hear_end());
         });
         let pid = i32::try_from(child.id()).expect("process ids are small");
         let input = Arc::new(Mutex::new(input));
@@ -80,12 +85,18 @@ impl SessionProcess {
         let (told, opened): (_, Receiver<Result<(), String>>) = channel();
         {
             let mut channels = self.channels.lock().unwrap();
+            if channels.ended {
+                return Err("the process is gone".to_owned());
+            }
             channels.peers.insert(number, Arc::clone(&peer));
             channels.opening.insert(number, told);
         }
         write(&self.input, &format!("open {number} {}\t{}", socket.display(), queue.display()));
-        opened.recv_timeout(wait::PATIENCE).expect("the relay answers")?;
-        Ok(peer)
+        match opened.recv_timeout(wait::PATIENCE) {
+            Ok(outcome) => outcome.map(|()| peer),
+            Err(RecvTimeoutError::Disconnected) => Err("the process is gone".to_owned()),
+            Err(RecvTimeoutError::Timeout) => panic!("the relay does not answer"),
+        }
     }
 
     /// Its process id.

@@ -8,6 +8,8 @@
 
 mod acceptance;
 mod bytes;
+mod chaos;
+mod command_line;
 mod configuration;
 mod crashes;
 mod disks;
