@@ -67,6 +67,10 @@ pub enum Mail {
     },
     /// The time of a `task.wait` is over.
     WaitOver(u64),
+    /// A `task.wait` for a task that neither the last read nor the journal knows.
+    WaitUnknown(crate::actor::Wanted),
+    /// The fresh read that unknown tasks wait for takes too long.
+    WaitKnown,
     /// New settings (D71: a running task keeps its own).
     Configure(Arc<Settings>),
     /// Leave: nobody asked over the socket (reload, registry file changed).

@@ -14,6 +14,7 @@ mod status;
 mod wait;
 
 pub use effects::answer;
+pub use wait::Wanted;
 
 use std::path::Path;
 use std::pin::Pin;
@@ -169,6 +170,8 @@ impl Actor {
             Mail::Again { parent, task, answer } => self.submit_again(parent, task, answer),
             Mail::Rendered { peer, prepared, expires } => self.rendered(&peer, prepared, expires),
             Mail::WaitOver(number) => self.wait_over(number),
+            Mail::WaitUnknown(wanted) => self.wait_for_a_read(wanted),
+            Mail::WaitKnown => self.wait_no_longer(),
             Mail::Configure(settings) => {
                 self.settings = settings;
                 self.step(Event::Configure(effects::limits(&self.settings)));
@@ -263,6 +266,7 @@ impl Actor {
         if let Some(settings) = files.claimed_with.take() {
             self.task_settings = Some(settings);
         }
+        let is_read = matches!(done, Done::Read(_));
         let outlived = files.outlived.take();
         let kept = std::mem::take(&mut files.kept);
         self.queue.clone_from(&files.queue);
@@ -274,6 +278,9 @@ impl Actor {
         self.step(Event::Done(Box::new(done)));
         for name in kept {
             self.step(Event::Kept(name));
+        }
+        if is_read {
+            self.wait_after_read();
         }
     }
 

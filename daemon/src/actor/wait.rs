@@ -15,11 +15,25 @@ use super::open::Asked;
 use crate::history;
 use crate::peer::Responder;
 
+/// The longest that a `task.wait` for an unknown task is held for a fresh read of the file.
+const READ_WITHIN: Duration = Duration::from_secs(1);
+
 /// Clients that wait for the end of a task.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     next: u64,
     waiting: Vec<(u64, String, Responder)>,
+    unknown: Vec<Wanted>,
+}
+
+/// A client that waits for a task that is not known, at least not yet.
+#[derive(Debug)]
+pub struct Wanted {
+    task_id: String,
+    timeout_ms: Option<u64>,
+    answer: Responder,
+    /// A job was under way when it came: what that reads may be older.
+    behind_a_job: bool,
 }
 
 impl Waiters {
@@ -31,7 +45,8 @@ impl Waiters {
 
     /// The project is gone: nobody will hear of an end.
     pub(super) fn drop_all(&mut self) {
-        for (.., answer) in std::mem::take(&mut self.waiting) {
+        let unknown = std::mem::take(&mut self.unknown).into_iter().map(|wanted| wanted.answer);
+        for answer in std::mem::take(&mut self.waiting).into_iter().map(|(.., answer)| answer).chain(unknown) {
             answer.error(Refusal::new(ErrorCode::ShuttingDown, "the daemon no longer manages this project"));
         }
     }
@@ -44,23 +59,60 @@ impl Actor {
             answer.error(no_task());
             return;
         };
-        if current.is_some_and(|(id, open)| open && id == wanted) {
-            let number = self.waiters.add(wanted, answer);
-            if let (Some(ms), Some(mail)) = (timeout_ms, self.me.upgrade()) {
-                tokio::spawn(async move {
-                    tokio::time::sleep(Duration::from_millis(ms)).await;
-                    mail.send(Box::new(Mail::WaitOver(number))).await.ok();
-                });
+        self.wait_for(Wanted { task_id: wanted, timeout_ms, answer, behind_a_job: false }, true);
+    }
+
+    /// Waits for a task that has not ended, or answers from the journal. What neither knows may have been written this
+    /// moment (a planner's rename, our own submit): it is looked for once more after the next read.
+    fn wait_for(&mut self, wanted: Wanted, again: bool) {
+        if self.current_task().is_some_and(|(id, open)| open && id == wanted.task_id) {
+            let number = self.waiters.add(wanted.task_id, wanted.answer);
+            if let Some(ms) = wanted.timeout_ms {
+                self.remind(Duration::from_millis(ms), Mail::WaitOver(number));
             }
             return;
         }
         let (journal, path, pool) = (self.hub.journal.clone(), self.path.clone(), self.hub.pool.clone());
+        let (id, me) = (wanted.task_id.clone(), self.me.upgrade());
         tokio::spawn(async move {
-            let found = pool.run(move || history::ended_task(&journal, &path, &wanted)).await;
-            match found.ok().flatten() {
-                Some(row) => answer.result(&ended_result(row)),
-                None => answer.error(no_task()),
+            let found = pool.run(move || history::ended_task(&journal, &path, &id)).await;
+            match (found.ok().flatten(), me) {
+                (Some(row), _) => wanted.answer.result(&ended_result(row)),
+                (None, Some(me)) if again => drop(me.send(Box::new(Mail::WaitUnknown(wanted))).await),
+                (None, _) => wanted.answer.error(no_task()),
             }
+        });
+    }
+
+    pub(super) fn wait_for_a_read(&mut self, wanted: Wanted) {
+        self.waiters.unknown.push(Wanted { behind_a_job: self.job.is_some(), ..wanted });
+        self.remind(READ_WITHIN, Mail::WaitKnown);
+        self.step(Event::Touched);
+    }
+
+    /// The file was just read: who is not known now is not there.
+    pub(super) fn wait_after_read(&mut self) {
+        for wanted in std::mem::take(&mut self.waiters.unknown) {
+            if wanted.behind_a_job {
+                self.waiters.unknown.push(Wanted { behind_a_job: false, ..wanted });
+            } else {
+                self.wait_for(wanted, false);
+            }
+        }
+    }
+
+    /// It could not be read in time (no lock, no folder, a file system that hangs).
+    pub(super) fn wait_no_longer(&mut self) {
+        for wanted in std::mem::take(&mut self.waiters.unknown) {
+            self.wait_for(wanted, false);
+        }
+    }
+
+    fn remind(&self, after: Duration, letter: Mail) {
+        let Some(mail) = self.me.upgrade() else { return };
+        tokio::spawn(async move {
+            tokio::time::sleep(after).await;
+            mail.send(Box::new(letter)).await.ok();
         });
     }
 

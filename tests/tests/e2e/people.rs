@@ -237,3 +237,17 @@ fn events_tell_the_story_in_order() {
     let numbers: Vec<_> = events.iter().map(|event| event.params["seq"].as_u64().unwrap()).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
 }
+
+#[test]
+fn a_wait_right_after_the_planners_write_is_not_told_that_there_is_no_task() {
+    let stage = stage();
+    let waiting = stage.daemon.control();
+    for number in 0..20 {
+        let id = format!("t-{number}");
+        stage.project.plan(&Task::new(&id));
+        let asked = waiting.peer.ask("task.wait", json!({"project": stage.project.root(), "task_id": id}));
+        let dispatch = stage.session.wait_dispatch(&id);
+        stage.session.finish(&dispatch, report::complete());
+        assert_eq!(waiting.peer.answer_to(asked, "task.wait").unwrap()["status"], "COMPLETE");
+    }
+}
