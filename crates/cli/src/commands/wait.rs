@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
+use queue::Field;
 use wire::client::ClientError;
 use wire::control::{EndedTask, TaskWait, WaitResult};
 use wire::error::ErrorCode;
@@ -13,10 +14,13 @@ use crate::context::Context;
 use crate::daemon::{self, Daemon, is_absent};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::queue_file::{self, QUEUE, QueueFile};
 use crate::text::{Line, Tone};
 
 /// How long a daemon may be away (a restart) before waiting is given up.
 const DAEMON_AWAY: Duration = Duration::from_secs(30);
+/// How long "no such task" is not believed while the file holds it.
+const UNSEEN: Duration = Duration::from_secs(5);
 /// After which a daemon that stops or starts is asked again.
 const AGAIN: Duration = Duration::from_millis(100);
 /// What the daemon may be late with the answer "time is over".
@@ -79,6 +83,7 @@ impl Wait {
     /// Asks; a daemon that goes away is asked again when it is back, and one that has just come when it has looked.
     async fn run(&self, ctx: &Context, mut daemon: Option<Daemon>) -> Result<WaitResult, Failure> {
         let mut told = false;
+        let mut doubt: Option<Instant> = None;
         loop {
             let connected = match daemon.take() {
                 Some(daemon) => daemon,
@@ -90,20 +95,32 @@ impl Wait {
                         ctx.out.note("the daemon went away; waiting for it");
                     }
                 }
-                Err(error) if error.code() == Some(ErrorCode::NoTask) && self.is_starting(&connected).await => {}
+                Err(error)
+                    if error.code() == Some(ErrorCode::NoTask)
+                        && doubt.get_or_insert_with(Instant::now).elapsed() < UNSEEN
+                        && self.is_not_seen_yet(&connected).await => {}
                 outcome => return outcome.map_err(|error| connected.failure(error)),
             }
             tokio::time::sleep(AGAIN).await;
         }
     }
 
-    /// Whether the daemon has not looked at the project yet.
-    async fn is_starting(&self, daemon: &Daemon) -> bool {
+    /// Whether "no such task" may only mean that the daemon has not looked at the file yet: it has just started, or the
+    /// task was written this very moment.
+    async fn is_not_seen_yet(&self, daemon: &Daemon) -> bool {
         let Ok(status) = daemon.status().await else { return false };
         let ours = status.projects.into_iter().find(|project| project.path == self.project);
-        ours.is_some_and(|project| {
+        let is_starting = ours.is_some_and(|project| {
             project.state == ProjectState::Starting || project.reason == Some(StateReason::Starting)
-        })
+        });
+        is_starting || self.is_in_file()
+    }
+
+    /// Whether the file holds the task. Whatever its status, the daemon is about to know it.
+    fn is_in_file(&self) -> bool {
+        let file = queue_file::open_root(self.project.as_ref()).and_then(|root| QueueFile::read(&root, QUEUE));
+        let id = file.ok().and_then(|file| file.document()?.string(Field::TaskId).map(std::borrow::Cow::into_owned));
+        id.is_some() && id == self.task_id
     }
 
     async fn ask(&self, daemon: &Daemon) -> Result<WaitResult, ClientError> {
