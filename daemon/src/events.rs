@@ -74,3 +74,32 @@ impl Subscriber {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lifecycle::Conn;
+    use wire::daemon_calls::NoticeLevel;
+
+    use super::*;
+
+    fn notice(text: &str) -> EventKind {
+        EventKind::Notice { level: NoticeLevel::Info, text: text.to_owned() }
+    }
+
+    #[tokio::test]
+    async fn f118_a_slow_subscriber_is_told_which_events_it_lost() {
+        let (peer, mut lines) = Peer::new(Conn(1));
+        let events = Events::default();
+        assert_eq!(events.subscribe(&peer, None), 0);
+        events.publish(None, notice(&"x".repeat(ROOM)));
+        events.publish(None, notice("lost"));
+        events.publish(None, notice("lost too"));
+        let first = lines.recv().await.unwrap();
+        peer.written(first.line.len());
+        events.publish(None, notice("seen"));
+        let gap = String::from_utf8(lines.recv().await.unwrap().line).unwrap();
+        assert!(gap.contains("\"kind\":\"gap\"") && gap.contains("\"from\":2") && gap.contains("\"to\":3"), "{gap}");
+        let seen = String::from_utf8(lines.recv().await.unwrap().line).unwrap();
+        assert!(seen.contains("\"seq\":4") && seen.contains("seen"), "{seen}");
+    }
+}

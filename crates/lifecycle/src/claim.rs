@@ -84,6 +84,7 @@ impl Project {
             Ok(hash) => {
                 self.block = None;
                 let live_runs = self.live_runs();
+                let cancelled = rejecting.cancel.is_some();
                 if let Some(req) = rejecting.cancel {
                     let session = SessionReach::NotReached;
                     let reply = Reply::Cancelled { was: "PENDING", now: "ERROR", session, live_runs };
@@ -92,7 +93,9 @@ impl Project {
                     self.tell_owner(Level::Warning, format!("{}: {}", rejecting.task.task_id, rejecting.text), out);
                 }
                 self.see_settled(hash, None, false, rejecting.task.task_id.clone());
-                out.push(Effect::Record(Fact::Rejected { task: rejecting.task, text: rejecting.text }));
+                let (task, text) = (rejecting.task, rejecting.text);
+                let fact = if cancelled { Fact::Cancelled { task, text } } else { Fact::Rejected { task, text } };
+                out.push(Effect::Record(fact));
             }
             Err(failure) => {
                 if let Some(req) = rejecting.cancel {

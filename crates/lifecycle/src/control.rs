@@ -73,18 +73,18 @@ impl Project {
         self.stale = true;
         self.unsettled |= self.run().is_some_and(|run| run.displaced);
         self.refuse_owed(&Refusal::QueueChanged, out);
-        let (task, dispatch) = match std::mem::replace(&mut self.task, Task::None) {
+        let (task, dispatch, started) = match std::mem::replace(&mut self.task, Task::None) {
             Task::Running(run) => {
                 for req in run.cancelling.into_iter().flat_map(|cancel| cancel.requests) {
                     out.push(Effect::Reply { req, reply: Reply::Refused(Refusal::QueueChanged) });
                 }
-                (run.task, Some(run.dispatch))
+                (run.task, Some(run.dispatch), Some(run.started))
             }
             Task::Ending(ending) => {
                 if let (Some(req), Outcome::Report { body, .. }) = (ending.report, &ending.outcome) {
                     Self::refuse(req, *body, Refusal::QueueChanged, out);
                 }
-                (ending.task, ending.dispatch)
+                (ending.task, ending.dispatch, ending.started)
             }
             other => {
                 self.task = other;
@@ -98,7 +98,7 @@ impl Project {
         if let Some(owner) = &mut self.sessions.owner {
             owner.engaged = false;
         }
-        out.push(Effect::Record(Fact::Abandoned { task, dispatch }));
+        out.push(Effect::Record(Fact::Abandoned { task, dispatch, started }));
     }
 
     fn leave(&mut self, req: Req, now: bool, out: &mut Out) {
@@ -160,7 +160,7 @@ impl Project {
             let refused = match command {
                 Command::Unlock { confirm } => match &self.lock {
                     Lock::Ours { .. } => Reply::Unlocked { moved: false, verdict: None },
-                    _ => return Some((Job::Unlock { confirm }, JobKind::Unlock(req))),
+                    _ => return Some((Job::Unlock { confirm }, JobKind::Unlock { req, confirm })),
                 },
                 Command::Cancel { task_id, reason } => match self.cancel(req, &task_id, reason, out) {
                     None if matches!(self.task, Task::Rejecting(_)) => return None,

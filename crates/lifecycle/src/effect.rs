@@ -110,8 +110,15 @@ pub struct Verdict {
 pub enum Fact {
     /// A valid PENDING was seen.
     Pending(TaskMeta),
-    /// A PENDING was rejected, or cancelled before it ran.
+    /// A PENDING was rejected.
     Rejected {
+        /// The task.
+        task: TaskMeta,
+        /// The error text.
+        text: String,
+    },
+    /// A PENDING was cancelled before it ran (D76).
+    Cancelled {
         /// The task.
         task: TaskMeta,
         /// The error text.
@@ -162,6 +169,8 @@ pub enum Fact {
         task: TaskMeta,
         /// The dispatch.
         dispatch: Option<DispatchId>,
+        /// RUNNING since.
+        started: Option<Wall>,
     },
     /// What a person sees changed.
     State,
@@ -176,7 +185,7 @@ pub enum Fact {
     Session {
         /// Which.
         session_id: String,
-        /// `owner standby gone`
+        /// `attached` and `owner` (the place), `standby`, `left` (it said so), `lost`
         what: &'static str,
     },
     /// Something a person should know now, once.

@@ -16,7 +16,9 @@ impl Project {
             (Done::Read(seen), JobKind::Read) => self.seen(seen, out),
             (Done::Bound(result), JobKind::Bind(binding)) => self.bind_done(binding, result, out),
             (Done::Released, JobKind::Release) => self.released(out),
-            (Done::Unlocked { moved }, JobKind::Unlock(req)) => self.unlocked(req, moved, out),
+            (Done::Unlocked { moved }, JobKind::Unlock { req, confirm }) => {
+                self.unlocked(req, confirm && !moved, moved, out)
+            }
             (Done::Claimed(result), JobKind::Claim) => self.claimed(result, out),
             (Done::Settled(result), JobKind::Settle) => self.settled(result, out),
             (Done::Rejected(result), JobKind::Reject) => self.rejected(result, out),

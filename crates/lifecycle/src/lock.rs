@@ -135,13 +135,19 @@ impl Project {
         out.push(Effect::Gone);
     }
 
-    pub(crate) fn unlocked(&mut self, req: crate::Req, moved: bool, out: &mut Out) {
+    /// `refused`: it should have been moved and was not.
+    pub(crate) fn unlocked(&mut self, req: crate::Req, refused: bool, moved: bool, out: &mut Out) {
         let verdict = match &self.lock {
             Lock::Blocked { verdict, .. } => Some(verdict.clone()),
             _ => None,
         };
+        if moved {
+            self.lock = Lock::None { retry: out.now.awake }; // what the answer shows is the new state
+        }
         let reply = match verdict {
-            Some(verdict) if !moved && verdict.reason == Reason::LockLive => Reply::Refused(Refusal::LockLive(verdict)),
+            Some(verdict) if refused && verdict.reason == Reason::LockLive => {
+                Reply::Refused(Refusal::LockLive(verdict))
+            }
             verdict => Reply::Unlocked { moved, verdict },
         };
         out.push(Effect::Reply { req, reply });

@@ -22,7 +22,7 @@ impl Project {
         let ours = self.runs_on(conn);
         let claimed = self.sessions.owner_conn() == Some(conn);
         self.refuse_arrival(conn, out);
-        self.forget(conn, reason != LeaveReason::Quit, out);
+        self.forget(conn, reason != LeaveReason::Quit, "left", out);
         let text = match reason {
             LeaveReason::Reload => None,
             LeaveReason::Other => Some("The session left the task's conversation without a report."),
@@ -38,7 +38,7 @@ impl Project {
 
     pub(crate) fn closed(&mut self, conn: Conn, out: &mut Out) {
         let ours = self.runs_on(conn);
-        self.forget(conn, true, out);
+        self.forget(conn, true, "lost", out);
         if ours {
             self.away(true, out);
         }
@@ -60,7 +60,7 @@ impl Project {
             .collect();
         for conn in conns {
             self.refuse_arrival(conn, out);
-            self.forget(conn, false, out);
+            self.forget(conn, false, "lost", out);
         }
         let text = "The session's process ended without a report.";
         if self.run().is_some_and(|run| run.owner.process == process) {

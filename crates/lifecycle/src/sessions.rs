@@ -261,7 +261,7 @@ impl Project {
         if let Some(req) = owner.request.take() {
             let ended = self.asked_about(&owner);
             out.push(Effect::Reply { req, reply: Reply::Attached { owner: true, task, ended } });
-            out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id.clone(), what: "owner" }));
+            out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id.clone(), what: "attached" }));
         } else if !owner.announced {
             let message = Outgoing::Ownership { owner: true, reason: "the place is free" };
             out.push(Effect::Send { conn: owner.conn, message });
@@ -313,7 +313,7 @@ impl Project {
     }
 
     /// A connection is gone; `true` if it was the owner's.
-    pub(crate) fn forget(&mut self, conn: Conn, keep_place: bool, out: &mut Out) -> bool {
+    pub(crate) fn forget(&mut self, conn: Conn, keep_place: bool, what: &'static str, out: &mut Out) -> bool {
         self.sessions.arriving.retain(|session| session.conn != conn);
         self.sessions.standby.retain(|session| session.conn != conn);
         if self.sessions.owner_conn() != Some(conn) {
@@ -321,7 +321,7 @@ impl Project {
         }
         if let Some(owner) = self.sessions.owner.take() {
             self.sessions.kept = keep_place.then(|| (owner.who.process, out.now.awake.plus(PLACE_KEPT)));
-            out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id, what: "gone" }));
+            out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id, what }));
         }
         true
     }

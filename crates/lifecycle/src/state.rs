@@ -282,7 +282,7 @@ pub(crate) enum JobKind {
     Read,
     Bind(Option<Binding>),
     Release,
-    Unlock(Req),
+    Unlock { req: Req, confirm: bool },
     Claim,
     Settle,
     Reject,

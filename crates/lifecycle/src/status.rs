@@ -210,6 +210,12 @@ impl Project {
         self.sessions.owner.as_ref().map(|owner| owner.who.session_id.as_str())
     }
 
+    /// The owner's session, and whether it is idle as far as a dispatch is concerned.
+    #[must_use]
+    pub fn owner_activity(&self) -> Option<(&str, bool)> {
+        self.sessions.owner.as_ref().map(|owner| (owner.who.session_id.as_str(), owner.free()))
+    }
+
     /// The RUNNING dispatch, if there is one.
     #[must_use]
     pub fn running(&self) -> Option<DispatchId> {

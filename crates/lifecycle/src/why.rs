@@ -1,6 +1,6 @@
 //! The words of a status: one sentence why, and the one command next (promise 7). Decides nothing.
 
-use crate::state::{Delivery as Stage, Halt, Lock, Presence, Project, Running, Turn};
+use crate::state::{Delivery as Stage, Halt, Lock, Presence, Project, Running, Task, Turn};
 use crate::status::{Reason, State};
 use crate::time::Wall;
 use crate::view::Content;
@@ -32,7 +32,11 @@ impl Project {
                 Some(Reason::TrackedByGit) => "git tracks tasks.json, so a pull could start work here".to_owned(),
                 _ => "this task ran twice within ten minutes".to_owned(),
             },
-            State::Running => return self.run().map(Running::why),
+            State::Running => match &self.task {
+                Task::Running(run) => run.why(),
+                Task::Ending(_) => "its end is being written".to_owned(),
+                _ => "it is being handed to the session".to_owned(),
+            },
             State::Waiting => return Some(self.why_waiting(reason)),
         };
         Some(text)

@@ -197,6 +197,10 @@ words! {
         MissingField = "missing_field",
         /// unreadable: `status` is no string (D1)
         WrongType = "wrong_type",
+        /// unreadable: RUNNING of another schema version, which is left alone (D6)
+        UnsupportedSchemaVersion = "unsupported_schema_version",
+        /// unreadable: the system does not let us read it
+        Unreadable = "unreadable",
         /// halted: another document took the task's place.
         Replaced = "replaced",
         /// halted: a planner's write was kept aside (D64).

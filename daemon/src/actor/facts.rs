@@ -28,6 +28,7 @@ pub(super) fn record(actor: &mut Actor, fact: Fact, at: Wall) {
     match fact {
         Fact::Pending(task) => actor.pending(&task, at),
         Fact::Rejected { task, text } => actor.rejected(&task, &text, at),
+        Fact::Cancelled { task, text } => actor.cancelled_before(&task, text, at),
         Fact::Started { task, dispatch, again } => actor.started(&task, dispatch, again),
         Fact::Sent(dispatch) => actor.sent(dispatch, at),
         Fact::Accepted(dispatch) => actor.accepted(dispatch, at),
@@ -37,7 +38,7 @@ pub(super) fn record(actor: &mut Actor, fact: Fact, at: Wall) {
         Fact::Ended(ended) => actor.ended_fact(&ended),
         Fact::Demoted { task_id, dispatch, text } => actor.demoted(task_id, dispatch, text),
         Fact::LogFailed { task_id, dispatch, why } => actor.log_failed(task_id, dispatch, why, at),
-        Fact::Abandoned { task, dispatch } => actor.abandoned(&task, dispatch, at),
+        Fact::Abandoned { task, dispatch, started } => actor.abandoned(&task, dispatch, started, at),
         Fact::State => actor.publish_state(),
         Fact::LockTaken { recovered } => actor.lock_taken(recovered, at),
         Fact::LockLost(why) => actor.lock_lost(&why, at),
@@ -76,7 +77,43 @@ impl Actor {
         let row = journal::Rejected { task_id: task_id.clone(), error: text.to_owned(), problems: problems.clone() };
         self.journal(at, Entry::Rejected(row));
         self.publish(EventKind::TaskRejected { task_id, problems });
-        self.tell_waiters_rejected(&task.task_id, text, &convert::time(at));
+        let row = Self::ended_before_it_ran(task, text, at);
+        self.tell_waiters(&task.task_id, Some(&row));
+    }
+
+    fn cancelled_before(&mut self, task: &TaskMeta, text: String, at: Wall) {
+        let task_id = task.task_id.clone();
+        tracing::info!(project = %self.path.display(), task = task_id, "a waiting task was cancelled");
+        let row = Self::ended_before_it_ran(task, &text, at);
+        let (status, dispatch_id, verdict) = (EndStatus::Error, None, None);
+        self.hook("task_ended", Level::Info, &format!("{task_id} ended in ERROR: {text}"));
+        self.publish(EventKind::TaskEnded {
+            task_id: task_id.clone(),
+            dispatch_id,
+            status,
+            error: Some(text),
+            verdict,
+        });
+        self.tell_waiters(&task_id, Some(&row));
+    }
+
+    /// The end of a PENDING; the job has written the same row.
+    fn ended_before_it_ran(task: &TaskMeta, text: &str, at: Wall) -> journal::Ended {
+        journal::Ended {
+            task_id: task.task_id.clone(),
+            dispatch_id: None,
+            status: EndStatus::Error,
+            error: Some(text.to_owned()),
+            started_at: None,
+            completed_at: Some(convert::time(at)),
+            fingerprint: None,
+            created_at: None,
+            planner: None,
+            result: None,
+            report: None,
+            verdict: None,
+            log_line: None,
+        }
     }
 
     fn started(&mut self, task: &TaskMeta, dispatch: DispatchId, again: bool) {
@@ -157,11 +194,11 @@ impl Actor {
         self.hook("task_ended", level, &text);
         self.task_settings = None;
         self.prepared = None;
-        self.tell_waiters(ended);
+        let row = self.last_ended.take();
+        self.tell_waiters(&ended.task.task_id, row.as_deref());
         if ended.log == LogResult::Failed {
             tracing::error!(project = %self.path.display(), "the work log does not have the task's line");
         }
-        self.last_ended = None;
     }
 
     fn demoted(&mut self, task_id: String, dispatch: DispatchId, text: String) {
@@ -187,14 +224,41 @@ impl Actor {
         self.journal(self.hub.now().wall, Entry::Resumed(journal::Resumed { lifted }));
     }
 
-    fn abandoned(&mut self, task: &TaskMeta, dispatch: Option<DispatchId>, at: Wall) {
-        let (task_id, dispatch_id) = (task.task_id.clone(), dispatch.map(|id| id.to_string()).unwrap_or_default());
+    /// Given up by `resume` (D11): ERROR for whoever waits or asks later, unknown for a report.
+    fn abandoned(&mut self, task: &TaskMeta, dispatch: Option<DispatchId>, started: Option<Wall>, at: Wall) {
+        let (task_id, dispatch_id) = (task.task_id.clone(), dispatch.map(|id| id.to_string()));
         tracing::warn!(project = %self.path.display(), task = task_id, "the task was given up");
-        self.journal(at, Entry::Abandoned(journal::OfDispatch { task_id: task_id.clone(), dispatch_id }));
+        let error = "It was given up: tasks.json was replaced while it ran.".to_owned();
+        let row = journal::Ended {
+            task_id: task_id.clone(),
+            dispatch_id: dispatch_id.clone(),
+            status: EndStatus::Error,
+            error: Some(error.clone()),
+            started_at: started.map(convert::time),
+            completed_at: Some(convert::time(at)),
+            fingerprint: Some(hex(&task.fingerprint)),
+            created_at: Some(task.created_at.clone()),
+            planner: None,
+            result: None,
+            report: None,
+            verdict: None,
+            log_line: None,
+        };
+        self.journal(at, Entry::Ended(row.clone()));
+        let given_up =
+            journal::OfDispatch { task_id: task_id.clone(), dispatch_id: dispatch_id.clone().unwrap_or_default() };
+        self.journal(at, Entry::Abandoned(given_up));
         self.task_settings = None;
         self.prepared = None;
-        let text = "It was given up: tasks.json was replaced while it ran.";
-        self.tell_waiters_rejected(&task_id, text, &convert::time(at));
+        let (status, verdict) = (EndStatus::Error, None);
+        self.publish(EventKind::TaskEnded {
+            task_id: task_id.clone(),
+            dispatch_id,
+            status,
+            error: Some(error),
+            verdict,
+        });
+        self.tell_waiters(&task_id, Some(&row));
     }
 
     /// The state that a person sees, also when only "stuck" changed.
@@ -220,14 +284,29 @@ impl Actor {
 
     fn lock_lost(&self, why: &str, at: Wall) {
         tracing::warn!(project = %self.path.display(), why, "the lock is not ours");
-        let (change, holder) = (LockChange::Lost, Some(why.to_owned()));
+        let foreign = self.project.status(at).verdict.is_some();
+        let (change, holder) = (if foreign { LockChange::Blocked } else { LockChange::Lost }, Some(why.to_owned()));
         self.journal(at, Entry::Lock(journal::LockSeen { change, holder: holder.clone() }));
         self.publish(EventKind::Lock { change, holder });
     }
 
+    /// The lock was let go, or somebody else's was moved aside (D16, D19).
+    pub(super) fn lock_changed(&self, change: LockChange, holder: Option<String>) {
+        self.journal(self.hub.now().wall, Entry::Lock(journal::LockSeen { change, holder: holder.clone() }));
+        self.publish(EventKind::Lock { change, holder });
+    }
+
+    /// The owner's session became idle or busy: for dashboards, not for the journal (F261).
+    pub(super) fn session_is(&self, session_id: String, idle: bool) {
+        let change = if idle { SessionChange::Idle } else { SessionChange::Busy };
+        self.publish(EventKind::Session { session_id, change, ownership: Some(Ownership::Owner) });
+    }
+
     fn session(&self, session_id: String, what: &str, at: Wall) {
         let (change, ownership) = match what {
+            "attached" => (SessionChange::Attached, Some(Ownership::Owner)),
             "owner" => (SessionChange::Place, Some(Ownership::Owner)),
+            "lost" => (SessionChange::Lost, None),
             "standby" => (SessionChange::Attached, Some(Ownership::Standby)),
             _ => (SessionChange::Left, None),
         };

@@ -79,6 +79,8 @@ struct Actor {
     /// The journal's row of the end that is being written.
     last_ended: Option<Box<wire::journal::Ended>>,
     moved_to: Option<String>,
+    /// Since when the lock is ours.
+    lock_since: Option<jiff::Timestamp>,
     /// It ends as soon as nothing is held any more.
     ending: bool,
     gone: bool,
@@ -125,6 +127,7 @@ impl Actor {
             sends: 0,
             last_ended: None,
             moved_to: None,
+            lock_since: None,
             ending: false,
             gone: false,
             me,
@@ -195,7 +198,14 @@ impl Actor {
             // A dispatch that was queued when the connection had already ended was not delivered either (D69).
             *unsent = unsent.or_else(|| self.peer(*conn)?.undelivered());
         }
+        let before = self.owner_idle();
         self.step(event);
+        let after = self.owner_idle();
+        if let Some((id, idle)) =
+            after.filter(|after| before.as_ref().is_some_and(|before| before.0 == after.0 && before.1 != after.1))
+        {
+            self.session_is(id, idle);
+        }
         if let Some(conn) = closed {
             self.peers.retain(|peer| peer.conn() != conn);
         }
@@ -261,6 +271,7 @@ impl Actor {
             self.last_ended = Some(ended);
         }
         if let Some(moved_to) = files.moved_to.take() {
+            self.lock_changed(wire::event::LockChange::Removed, Some(moved_to.clone()));
             self.moved_to = Some(moved_to);
         }
         if let Some(settings) = files.claimed_with.take() {
@@ -269,6 +280,7 @@ impl Actor {
         let is_read = matches!(done, Done::Read(_));
         let outlived = files.outlived.take();
         let kept = std::mem::take(&mut files.kept);
+        self.lock_since = files.lock.as_ref().and_then(|lock| lock.content().acquired_at);
         self.queue.clone_from(&files.queue);
         self.warnings.clone_from(&files.warnings);
         self.files = Some(files);
@@ -282,12 +294,17 @@ impl Actor {
         if is_read {
             self.wait_after_read();
         }
+        self.recheck_waiters();
     }
 
     fn is_stuck(&mut self) {
         self.hung = true;
         tracing::warn!(project = %self.path.display(), "the project's file system does not answer");
         self.publish_state();
+    }
+
+    fn owner_idle(&self) -> Option<(String, bool)> {
+        self.project.owner_activity().map(|(id, idle)| (id.to_owned(), idle))
     }
 
     fn peer(&self, conn: Conn) -> Option<&Arc<Peer>> {

@@ -85,9 +85,9 @@ impl Actor {
             rule: None,
             pid: u32::try_from(host.process.pid).ok(),
             command: Some("handoffd".to_owned()),
-            user: None,
+            user: self.hub.env.user.as_ref().map(|user| user.to_string_lossy().into_owned()),
             host: Some(host.host.clone()),
-            since: None,
+            since: self.lock_since.map(queue::format_time),
         })
     }
 }
@@ -95,7 +95,7 @@ impl Actor {
 /// A lock that is not ours, on the wire.
 pub(super) fn foreign_lock(verdict: &lifecycle::Verdict) -> LockStatus {
     LockStatus {
-        owner: if verdict.reason == Reason::LockLive { LockOwner::Other } else { LockOwner::Unknown },
+        owner: LockOwner::Other,
         rule: Some(verdict.rule),
         pid: verdict.holder.pid,
         command: verdict.holder.command.clone(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lifecycle::{Command, Content, Ended, Event};
+use lifecycle::{Command, Content, Event};
 use wire::control::{EndedTask, WaitResult};
 use wire::error::{ErrorCode, Refusal};
 use wire::session::EndStatus;
@@ -41,6 +41,14 @@ impl Waiters {
         self.next += 1;
         self.waiting.push((self.next, task_id, answer));
         self.next
+    }
+
+    /// Takes out those whose task fits.
+    fn take(&mut self, fits: impl Fn(&str) -> bool) -> Vec<Responder> {
+        let all = std::mem::take(&mut self.waiting);
+        let (told, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, wanted, _)| fits(wanted));
+        self.waiting = rest;
+        told.into_iter().map(|(.., answer)| answer).collect()
     }
 
     /// The project is gone: nobody will hear of an end.
@@ -136,41 +144,42 @@ impl Actor {
         answer.result(&WaitResult::timed_out(shown.state, shown.why));
     }
 
-    /// Tells everybody who waits for this task; the journal has the row by now.
-    pub(super) fn tell_waiters(&mut self, ended: &Ended) {
-        let id = &ended.task.task_id;
-        let (told, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.waiters.waiting).into_iter().partition(|(_, wanted, _)| wanted == id);
-        self.waiters.waiting = rest;
-        if told.is_empty() {
-            return;
-        }
-        let row = self.last_ended.clone();
-        for (.., answer) in told {
-            match &row {
-                Some(row) => answer.result(&ended_result((**row).clone())),
+    /// Tells everybody who waits for this task.
+    pub(super) fn tell_waiters(&mut self, task_id: &str, row: Option<&wire::journal::Ended>) {
+        for answer in self.waiters.take(|wanted| wanted == task_id) {
+            match row {
+                Some(row) => answer.result(&ended_result(row.clone())),
                 None => answer.error(no_task()),
             }
         }
     }
 
-    pub(super) fn tell_waiters_rejected(&mut self, task_id: &str, text: &str, completed: &str) {
-        let (told, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.waiters.waiting).into_iter().partition(|(_, wanted, _)| wanted == task_id);
-        self.waiters.waiting = rest;
-        for (.., answer) in told {
-            let task = EndedTask {
-                task_id: task_id.to_owned(),
-                dispatch_id: None,
-                status: TaskStatus::Error,
-                started_at: None,
-                completed_at: Some(completed.to_owned()),
-                result: None,
-                error: Some(text.to_owned()),
-                report: None,
-            };
-            answer.result(&WaitResult::ended(task, None));
+    /// A task that somebody waits for was replaced or withdrawn: it will not end here any more.
+    pub(super) fn recheck_waiters(&mut self) {
+        let definite = self.project.view().is_some_and(|view| {
+            matches!(view.content, Content::Pending(_) | Content::Running { .. } | Content::Settled { .. })
+        });
+        if self.waiters.waiting.is_empty() || !definite {
+            return;
         }
+        let open = self.current_task().filter(|(_, open)| *open).map(|(id, _)| id);
+        let gone: Vec<String> = self.waiters.waiting.iter().map(|(_, id, _)| id.clone()).collect();
+        for id in gone.into_iter().filter(|id| Some(id) != open.as_ref()) {
+            for answer in self.waiters.take(|wanted| wanted == id) {
+                self.answer_from_journal(id.clone(), answer);
+            }
+        }
+    }
+
+    fn answer_from_journal(&self, task_id: String, answer: Responder) {
+        let (journal, path, pool) = (self.hub.journal.clone(), self.path.clone(), self.hub.pool.clone());
+        tokio::spawn(async move {
+            let found = pool.run(move || history::ended_task(&journal, &path, &task_id)).await;
+            match found.ok().flatten() {
+                Some(row) => answer.result(&ended_result(row)),
+                None => answer.error(no_task()),
+            }
+        });
     }
 
     /// A new PENDING from an ended task: new id and time, `parent_task_id` set.
@@ -189,8 +198,7 @@ impl Actor {
     /// The second half of a retry, with the journal's answer.
     pub(super) fn submit_again(&mut self, parent: String, task: Option<String>, answer: Responder) {
         let Some(json) = task else {
-            let running = self.project.running_task().is_some_and(|(id, ..)| id == parent);
-            answer.error(if running {
+            answer.error(if self.project.running_task().is_some() {
                 Refusal::new(ErrorCode::TaskRunning, "the task is RUNNING; wait for its end or cancel it")
             } else {
                 no_task()

@@ -99,8 +99,11 @@ impl Past {
             Entry::Resumed(row) if row.lifted.contains(&Lifted::RunsAlive) => self.failed = None,
             Entry::Ended(row) => {
                 let newest = self.newest.as_ref().map(|(id, _)| id.to_string());
-                let failed = row.status == EndStatus::Error && newest.is_some() && newest == row.dispatch_id;
-                self.failed = failed.then(|| row.task_id.clone());
+                // A task that ended before it ran says nothing about the runs of the one before it.
+                if row.dispatch_id.is_some() {
+                    let failed = row.status == EndStatus::Error && newest == row.dispatch_id;
+                    self.failed = failed.then(|| row.task_id.clone());
+                }
                 if let (Some(id), Some(line)) = (row.dispatch_id.as_deref().and_then(DispatchId::parse), row.log_line) {
                     self.lines.retain(|(known, _)| *known != id);
                     self.lines.push_back((id, line));

@@ -51,7 +51,7 @@ pub fn ended_task(journal: &Journal, project: &Path, task_id: &str) -> Option<En
 pub fn ran_before(journal: &Journal, project: &Path, task_id: &str, created_at: &str) -> Option<Ended> {
     rows_of(journal, project)
         .filter(|(head, _)| head.kind == "ended" && head.task_id.as_deref() == Some(task_id))
-        .filter(|(head, _)| head.created_at.as_deref() == Some(created_at))
+        .filter(|(head, _)| head.created_at.as_deref() == Some(created_at) && head.dispatch_id.is_some())
         .find_map(|(_, line)| ended(&line))
 }
 

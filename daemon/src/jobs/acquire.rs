@@ -194,7 +194,21 @@ pub(super) fn verdict(found: &store::Verdict) -> Verdict {
         host: holder.host.clone(),
         since: holder.since.map(|at| lifecycle::Wall(at.as_millisecond())),
     });
-    Verdict { rule: found.rule, reason, text: found.reason.clone(), holder: holder.unwrap_or_default() }
+    let holder = holder.unwrap_or_default();
+    Verdict { rule: found.rule, reason, text: format!("{}{}", found.reason, named(&holder)), holder }
+}
+
+/// Who holds the lock, as far as it is known (D16: live and undecidable locks are named).
+fn named(holder: &Holder) -> String {
+    let parts = [
+        holder.pid.map(|pid| format!("pid {pid}")),
+        holder.command.as_ref().map(|command| format!("command {command}")),
+        holder.user.as_ref().map(|user| format!("user {user}")),
+        holder.host.as_ref().map(|host| format!("host {host}")),
+        holder.since.map(|since| format!("since {}", convert::time(since))),
+    ];
+    let known: Vec<String> = parts.into_iter().flatten().collect();
+    if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) }
 }
 
 pub(super) fn lock_failure(dir: &ProjectDir, error: &LockError) -> Failure {

@@ -46,6 +46,7 @@ impl Files {
             Err(error) => ClaimResult::Failed(self.not_replaced(&dir, &error)),
             Ok(replaced) => {
                 self.watched.note_write(replaced.stamp);
+                self.note_method(replaced.method);
                 let displaced = replaced.displaced.is_some();
                 self.swap = replaced.displaced;
                 self.journal_running(&document, claim, context);
@@ -58,12 +59,13 @@ impl Files {
         }
     }
 
-    fn warn_tight(&self, document: &Document) {
+    fn warn_tight(&mut self, document: &Document) {
         if let Ok(room) = queue::Room::of(document)
             && room.is_tight()
         {
             let left = room.left_for_report();
             tracing::warn!(project = %self.path.display(), left, "little room is left in tasks.json for the report");
+            self.warn_once(format!("only {left} bytes are left in tasks.json for the report"));
         }
     }
 
@@ -98,6 +100,22 @@ impl Files {
         match own {
             Ok(own) => context.hub.settings_of(&self.path, &own),
             Err(_) => context.settings.clone(), // told when it was loaded; not used until it is repaired
+        }
+    }
+
+    /// Without an exchange of names the last window of a replace is open (D64).
+    fn note_method(&mut self, method: store::Method) {
+        if method == store::Method::PlainRename {
+            let text =
+                "this file system cannot exchange files: a write to tasks.json in the last moment of ours can be lost";
+            self.warn_once(text.to_owned());
+        }
+    }
+
+    /// Shown by `status` until the project is opened again.
+    pub(super) fn warn_once(&mut self, text: String) {
+        if !self.warnings.contains(&text) {
+            self.warnings.push(text);
         }
     }
 

@@ -36,6 +36,7 @@ impl Files {
         let check = log.check().map_err(|error| failure::chain(&error))?;
         if let Some(warning) = check.warning {
             tracing::warn!(project = %self.path.display(), warning, "work log");
+            self.warn_once(warning);
         }
         self.log_checked = Some(check.stamp);
         Ok(())

@@ -128,7 +128,8 @@ impl Known {
             }
             _ => return Ok(()),
         };
-        Err(Refusal::new(ErrorCode::InvalidConfig, why).into())
+        let problem = wire::error::Problem { field: None, code: "invalid_config".to_owned(), message: why.clone() };
+        Err(Refusal::with_problems(ErrorCode::InvalidConfig, why, vec![problem]).into())
     }
 
     /// Only `--project` names it: nothing about it outlives this run (D77).

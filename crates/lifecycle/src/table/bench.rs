@@ -215,7 +215,9 @@ fn word(effect: &Effect) -> Option<String> {
                 None => "**COMPLETE**".into(),
             });
         }
-        Effect::Record(Fact::Rejected { text, .. }) => return Some(format!("**ERROR** “{text}”")),
+        Effect::Record(Fact::Rejected { text, .. } | Fact::Cancelled { text, .. }) => {
+            return Some(format!("**ERROR** “{text}”"));
+        }
         Effect::Record(Fact::Abandoned { .. }) => "give the task up",
         Effect::Close(_) => "close the older connection",
         Effect::Gone => "let the project go",

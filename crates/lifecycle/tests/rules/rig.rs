@@ -364,7 +364,7 @@ fn word(effect: &Effect) -> Option<String> {
             None if ended.complete => "COMPLETE".into(),
             None => "ERROR by report".into(),
         },
-        Effect::Record(Fact::Rejected { text, .. }) => format!("rejected {text}"),
+        Effect::Record(Fact::Rejected { text, .. } | Fact::Cancelled { text, .. }) => format!("rejected {text}"),
         Effect::Record(Fact::Abandoned { .. }) => "abandoned".into(),
         Effect::Record(Fact::Demoted { .. }) => "demoted".into(),
         _ => return None,
