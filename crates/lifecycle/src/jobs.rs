@@ -17,7 +17,7 @@ impl Project {
             (Done::Bound(result), JobKind::Bind(binding)) => self.bind_done(binding, result, out),
             (Done::Released, JobKind::Release) => self.released(out),
             (Done::Unlocked { moved }, JobKind::Unlock { req, confirm }) => {
-                self.unlocked(req, confirm && !moved, moved, out)
+                self.unlocked(req, confirm && !moved, moved, out);
             }
             (Done::Claimed(result), JobKind::Claim) => self.claimed(result, out),
             (Done::Settled(result), JobKind::Settle) => self.settled(result, out),
