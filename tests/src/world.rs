@@ -4,6 +4,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
@@ -196,8 +197,31 @@ impl World {
     #[must_use]
     pub fn copy_of(&self, program: &Path) -> PathBuf {
         let copy = self.path(&format!("copy-of-{}", program.file_name().unwrap().to_string_lossy()));
-        fs::copy(program, &copy).unwrap();
+        self.copy_program(program, &copy);
         copy
+    }
+
+    /// Copies a program by another process: were it written by this one, a test in another thread that starts a program
+    /// at that moment would hold it open for writing, and it could not be started (`ETXTBSY`).
+    ///
+    /// # Panics
+    /// When it cannot be copied.
+    pub fn copy_program(&self, from: &Path, to: &Path) {
+        let done = self.command("cp".as_ref()).arg(from).arg(to).status();
+        assert!(done.unwrap().success(), "{} cannot be copied", from.display());
+        fs::set_permissions(to, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// A shell script in this world that can be started.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    #[must_use]
+    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+        let (source, script) = (self.path(&format!("{name}.txt")), self.path(name));
+        fs::write(&source, format!("#!/bin/sh\n{text}\n")).unwrap();
+        self.copy_program(&source, &script);
+        script
     }
 
     /// The program that [`SessionProcess`] starts.

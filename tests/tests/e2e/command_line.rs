@@ -1,7 +1,6 @@
 //! What a person does: the commands against the real daemon, from an empty folder to COMPLETE.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
@@ -21,9 +20,7 @@ impl Drop for Worker {
 
 /// `handoff attach --exec` with a shell script.
 fn worker(world: &World, project: &Project, script: &str) -> Worker {
-    let path = world.path("worker");
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = world.script("worker", script);
     let mut command = world.command(&binaries().handoff);
     command.current_dir(project.root()).args(["attach", "--exec"]).arg(&path);
     Worker(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())

@@ -1,7 +1,6 @@
 //! The person's own command that is run for notices.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use handoffd_tests::{Daemon, Project, Task, World, report, wait, world};
@@ -10,10 +9,11 @@ use handoffd_tests::{Daemon, Project, Task, World, report, wait, world};
 fn with_hook(script: &str) -> (World, Project, PathBuf) {
     let world = world!();
     let project = Project::create(&world.path("app"));
-    let hook = world.path("hook");
     let told = world.path("told");
-    fs::write(&hook, format!("#!/bin/sh\n{script}\n").replace("TOLD", &told.to_string_lossy())).unwrap();
-    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let places = [("TOLD", &told), ("NEXT", &world.path("next.json")), ("APP", &world.path("app"))];
+    let script =
+        places.iter().fold(script.to_owned(), |text, (name, path)| text.replace(name, &path.to_string_lossy()));
+    let hook = world.script("hook", &script);
     world.configure(&project, &format!("notify.command = [\"{}\"]\nnotify.timeout = \"500ms\"", hook.display()));
     (world, project, told)
 }
@@ -69,13 +69,9 @@ fn f262_a_missing_hook_stops_nothing() {
 
 #[test]
 fn f168_a_hook_that_writes_the_next_task_is_no_deadlock() {
-    let (world, project, _) = with_hook(
-        "cat > /dev/null; if [ ! -e TOLD ]; then : > TOLD; cp next.json app/.n && mv app/.n app/tasks.json; fi",
-    );
+    let script = "cat > /dev/null; if [ ! -e TOLD ]; then : > TOLD; cp NEXT APP/.n && mv APP/.n APP/tasks.json; fi";
+    let (world, project, _) = with_hook(script);
     fs::write(world.path("next.json"), Task::new("t-next").text()).unwrap();
-    let hook = world.path("hook");
-    let script = fs::read_to_string(&hook).unwrap().replace("next.json", &world.path("next.json").to_string_lossy());
-    fs::write(&hook, script.replace("app/", &format!("{}/", project.root().display()))).unwrap();
     let daemon = world.start();
     let session = daemon.idle_session(&world, &project, "s-1");
     project.plan(&Task::new("t-1"));

@@ -71,14 +71,14 @@ fn f022_a_big_tree_costs_two_watches() {
 fn f142_a_replaced_program_is_told() {
     let world = world!();
     let program = world.path("handoffd");
-    fs::copy(&binaries().handoffd, &program).unwrap();
+    world.copy_program(&binaries().handoffd, &program);
     let mut command = world.command(&program);
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let daemon = Daemon::start(command, &world.socket(), vec![world.state_dir()]);
     let control = daemon.control();
     assert_eq!(control.status()["daemon"]["outdated"], false);
     fs::remove_file(&program).unwrap();
-    fs::copy(&binaries().handoffd, &program).unwrap();
+    world.copy_program(&binaries().handoffd, &program);
     wait::until_true("it is noticed", || control.status()["daemon"]["outdated"] == true);
 }
 
