@@ -30,8 +30,9 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Text, Note> {
     if !meta.is_file() {
         return Err(Note::new(path, Reason::NotRegular));
     }
-    let mut bytes = Vec::new();
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    // One more than there is, so that one read finds the end, too.
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(most)).unwrap_or(0).saturating_add(1));
     file.take(most).read_to_end(&mut bytes).map_err(|error| Note::unreadable(path, "read it", &error))?;
     let cut = bytes.len() > limit;
     bytes.truncate(limit);

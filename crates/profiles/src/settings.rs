@@ -1,6 +1,8 @@
 //! Pi's `settings.json`, as far as it decides which agents there are. Never put here what an override does to an agent.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use queue::{AcceptanceRole, Thinking};
@@ -118,7 +120,7 @@ impl Settings {
 /// The object in a settings file; empty when there is no file.
 pub(crate) fn read_object(path: &Path) -> Result<Map<String, Value>, Note> {
     let unusable = |fault: String| Note::new(path, Reason::SettingsUnusable(fault));
-    let Ok(real) = path.canonicalize() else { return Ok(Map::new()) };
+    let Some(real) = real_path(path) else { return Ok(Map::new()) };
     let text = read::read(&real, MAX_SETTINGS).map_err(|note| unusable(note.reason.to_string()))?;
     if text.cut {
         return Err(unusable(format!("the file is over {} KiB", MAX_SETTINGS / 1024)));
@@ -128,6 +130,12 @@ pub(crate) fn read_object(path: &Path) -> Result<Map<String, Value>, Note> {
         Ok(_) => Err(unusable("the file is no JSON object".to_owned())),
         Err(error) => Err(unusable(format!("the file is no JSON: {error}"))),
     }
+}
+
+/// The file that the path leads to, without a link at its end; `None` when there is none.
+fn real_path(path: &Path) -> Option<Cow<'_, Path>> {
+    let is_link = fs::symlink_metadata(path).ok()?.is_symlink();
+    if is_link { path.canonicalize().ok().map(Cow::Owned) } else { Some(Cow::Borrowed(path)) }
 }
 
 /// The member `subagents`, if it is an object.

@@ -1,9 +1,11 @@
 //! Finds the files of one place as pi-subagents does: recursive, links followed, loops cut. Never read a profile here.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crate::note::{Note, Reason};
 use crate::root::is_project_root;
@@ -20,20 +22,31 @@ pub(crate) const MAX_DEPTH: usize = 16;
 /// Names of folders that are never searched.
 const PRUNED: [&str; 4] = [".git", "node_modules", ".pi", "sync-backups"];
 
-/// The folders that links may lead into; real paths.
+/// The folders that links may lead into. Clones share them.
+///
+/// Their real paths are looked up on first need: most places do not exist, and most that exist hold no link.
 #[derive(Debug, Clone)]
-pub(crate) struct Bounds(Vec<PathBuf>);
+pub(crate) struct Bounds(Rc<Folders>);
+
+#[derive(Debug)]
+struct Folders {
+    named: Vec<PathBuf>,
+    real: OnceCell<Vec<PathBuf>>,
+}
 
 impl Bounds {
     /// A place and the home; one that does not exist admits nothing.
     pub(crate) fn new<'a>(folders: impl IntoIterator<Item = &'a Path>) -> Self {
-        Self(folders.into_iter().filter_map(|folder| folder.canonicalize().ok()).collect())
+        let named = folders.into_iter().map(Path::to_path_buf).collect();
+        Self(Rc::new(Folders { named, real: OnceCell::new() }))
     }
 
     /// The real path of something that exists, if it stays inside.
     pub(crate) fn admit(&self, path: &Path) -> Result<PathBuf, Note> {
         let real = path.canonicalize().map_err(|error| Note::unreadable(path, "follow it", &error))?;
-        if self.0.iter().any(|folder| real.starts_with(folder)) {
+        let find = || self.0.named.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        let folders: &Vec<PathBuf> = self.0.real.get_or_init(find);
+        if folders.iter().any(|folder| real.starts_with(folder)) {
             Ok(real)
         } else {
             Err(Note::new(path, Reason::OutsidePlace))

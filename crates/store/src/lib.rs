@@ -28,6 +28,7 @@ mod paths;
 mod project;
 mod read;
 mod replace;
+mod staged;
 mod stamp;
 mod swap;
 pub mod sys;
@@ -47,6 +48,7 @@ pub use lock::{
 pub use project::{Moved, OpenError, PiFolder, ProjectDir, ProjectRoot, Watched};
 pub use read::{FileBytes, Limit, ReadError};
 pub use replace::{Expected, Method, ReplaceError, Replaced};
+pub use staged::Staged;
 pub use stamp::{Identity, Stamp};
 pub use swap::{Settled, SwapFile, SwapVerdict, Swept};
 pub use worklog::{LogCheck, LogError, OpenLog, Rotated, WorkLog};

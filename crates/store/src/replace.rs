@@ -1,4 +1,5 @@
-//! The durable replace of `tasks.json` (D3, D63, D64). The only place that writes the queue.
+//! The durable replace of `tasks.json` (D3, D63, D64). Here and in `staged`, its two halves, is the only place that
+//! writes the queue.
 //!
 //! # What a crash leaves
 //!
@@ -10,18 +11,15 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::attributes::{Attributes, CannotKeep};
 use crate::error::IoFault;
-use crate::exchange::{Swapped, exchange_in};
 use crate::hash::RawHash;
 use crate::names;
 use crate::project::{Moved, ProjectDir};
-use crate::read::{Limit, ReadError, open_regular, read_open};
+use crate::read::Limit;
 use crate::stamp::Stamp;
-use crate::swap::{SwapFile, keep_as_lost};
+use crate::swap::SwapFile;
 use crate::temporary::Temporary;
 use crate::turn::Turn;
 
@@ -93,7 +91,7 @@ pub enum ReplaceError {
     CannotWrite(#[from] IoFault),
 }
 
-const CHANGED: ReplaceError = ReplaceError::Changed { kept_as: None };
+pub(crate) const CHANGED: ReplaceError = ReplaceError::Changed { kept_as: None };
 
 impl ProjectDir {
     /// Replaces `tasks.json` by `bytes` if it is as `expected`. Durable when it returns.
@@ -108,14 +106,14 @@ impl ProjectDir {
             return Err(ReplaceError::TooLarge { size: bytes.len() });
         }
         self.still_named()?;
-        let _turn = Turn::take(&self.root)?;
         match expected {
             Expected::Absent => self.create_queue(bytes),
-            Expected::Bytes(hash) => self.exchange_queue(hash, bytes, now),
+            Expected::Bytes(hash) => self.stage_queue(hash, bytes)?.put_in_place(now),
         }
     }
 
     fn create_queue(&self, bytes: &[u8]) -> Result<Replaced, ReplaceError> {
+        let _turn = Turn::take(&self.root)?;
         if self.root.stat(names::QUEUE)?.is_some() {
             return Err(CHANGED);
         }
@@ -128,49 +126,5 @@ impl ProjectDir {
         }
         let stamp = temporary.file.stat().ok().as_ref().map(Stamp::of);
         Ok(Replaced { method: Method::Created, stamp, displaced: None })
-    }
-
-    fn exchange_queue(&self, expected: RawHash, bytes: &[u8], now: Timestamp) -> Result<Replaced, ReplaceError> {
-        let attributes = self.attributes_of(expected)?;
-        let mut temporary = Temporary::create(&self.root, names::QUEUE, 0o600)?;
-        attributes.give_to(&temporary.file).map_err(|why| match why {
-            CannotKeep::Owner => ReplaceError::ForeignOwner {
-                path: self.root.shown(names::QUEUE),
-                uid: attributes.uid,
-                gid: attributes.gid,
-            },
-            CannotKeep::Io(fault) => fault.into(),
-        })?;
-        temporary.fill(bytes)?;
-        temporary.become_swap()?;
-        if self.attributes_of(expected)? != attributes {
-            return Err(CHANGED);
-        }
-        let ours = temporary.as_seen(bytes);
-        let swapped = exchange_in(&self.root, &temporary, names::QUEUE, Limit::Queue, expected, ours)?;
-        let stamp = temporary.file.stat().ok().as_ref().map(Stamp::of);
-        match swapped {
-            Swapped::Displaced(seen) => {
-                let displaced = Some(SwapFile::new(temporary.name.clone(), seen.identity, expected));
-                Ok(Replaced { method: Method::Exchanged, stamp, displaced })
-            }
-            Swapped::Plain => Ok(Replaced { method: Method::PlainRename, stamp, displaced: None }),
-            Swapped::Changed => Err(CHANGED),
-            Swapped::Unseen => {
-                let kept_as = Some(keep_as_lost(&self.root, &temporary.name, now)?);
-                Err(ReplaceError::Changed { kept_as })
-            }
-        }
-    }
-
-    /// The re-check: the name leads to a regular file with exactly the expected bytes; its attributes.
-    fn attributes_of(&self, expected: RawHash) -> Result<Attributes, ReplaceError> {
-        let changed = |error| match error {
-            ReadError::Io(fault) => ReplaceError::CannotWrite(fault),
-            ReadError::Missing | ReadError::NotRegular | ReadError::TooLarge { .. } => CHANGED,
-        };
-        let file = open_regular(&self.root, names::QUEUE, OFlags::RDONLY).map_err(changed)?;
-        let attributes = Attributes::of(&file)?;
-        if read_open(&file, Limit::Queue).map_err(changed)?.hash == expected { Ok(attributes) } else { Err(CHANGED) }
     }
 }

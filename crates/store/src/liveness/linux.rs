@@ -1,9 +1,11 @@
 //! The process table of Linux: `/proc`. Its twin is `macos.rs`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 
 use nix::unistd::{Uid, User};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::{Description, Presence};
 
@@ -18,7 +20,7 @@ pub(super) fn pid_ns() -> Option<u64> {
 
 /// For a number that the kernel knows. An entry that cannot be read (hidden, or no `/proc`) is a live process.
 pub(super) fn look(pid: i32) -> Presence {
-    let Ok(stat) = fs::read(format!("/proc/{pid}/stat")) else {
+    let Ok(stat) = read_entry(&format!("/proc/{pid}/stat")) else {
         return Presence::Alive { started: None, stopped: false };
     };
     if is_thread(pid) {
@@ -27,9 +29,21 @@ pub(super) fn look(pid: i32) -> Presence {
     parse_stat(&stat)
 }
 
-/// A thread's number answers like a process's; only its thread group differs.
+/// An entry of `/proc`, which has no size to ask for: most come whole with the first read.
+fn read_entry(path: &str) -> io::Result<Vec<u8>> {
+    const USUAL: usize = 2048;
+    let mut bytes = Vec::with_capacity(USUAL);
+    File::open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A thread's number answers like a process's; only its thread group differs. The kernel gives no pidfd for one, which
+/// is the cheap question: writing `status` costs it more than everything else here.
 fn is_thread(pid: i32) -> bool {
-    let status = fs::read(format!("/proc/{pid}/status")).unwrap_or_default();
+    if Pid::from_raw(pid).is_some_and(|pid| pidfd_open(pid, PidfdFlags::empty()).is_ok()) {
+        return false;
+    }
+    let status = read_entry(&format!("/proc/{pid}/status")).unwrap_or_default();
     let group = String::from_utf8_lossy(&status)
         .lines()
         .find_map(|line| line.strip_prefix("Tgid:").and_then(|number| number.trim().parse::<i32>().ok()));

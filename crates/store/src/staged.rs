@@ -1,0 +1,101 @@
+//! A replace of `tasks.json` in two halves (D64): the new bytes reach the disk first, and take their place later.
+//!
+//! The first sync is most of the time that a replace takes, and nothing is decided by it: whatever must be known before
+//! the file changes can be found out meanwhile. What may be written, and what it means, is not known here.
+
+use jiff::Timestamp;
+use rustix::fs::OFlags;
+
+use crate::attributes::{Attributes, CannotKeep};
+use crate::exchange::{Seen, Swapped, exchange_in};
+use crate::hash::RawHash;
+use crate::names;
+use crate::project::ProjectDir;
+use crate::read::{Limit, ReadError, open_regular, read_open};
+use crate::replace::{CHANGED, Method, ReplaceError, Replaced};
+use crate::stamp::Stamp;
+use crate::swap::{SwapFile, keep_as_lost};
+use crate::temporary::Temporary;
+use crate::turn::Turn;
+
+/// New bytes on the disk beside `tasks.json`, durable, and not in place. Dropped, they are gone.
+#[derive(Debug)]
+#[must_use = "dropping it gives the replace up"]
+pub struct Staged<'p> {
+    project: &'p ProjectDir,
+    temporary: Temporary<'p>,
+    attributes: Attributes,
+    expected: RawHash,
+    ours: Seen,
+}
+
+impl ProjectDir {
+    /// The first half: writes and syncs `bytes` beside a `tasks.json` whose bytes hash to `expected`. Nobody sees them.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReplaceError`]; nothing is left then.
+    pub fn stage_queue(&self, expected: RawHash, bytes: &[u8]) -> Result<Staged<'_>, ReplaceError> {
+        if bytes.len() > Limit::Queue.bytes() {
+            return Err(ReplaceError::TooLarge { size: bytes.len() });
+        }
+        let attributes = self.attributes_of(expected)?;
+        let temporary = Temporary::create(&self.root, names::QUEUE, 0o600)?;
+        attributes.give_to(&temporary.file).map_err(|why| match why {
+            CannotKeep::Owner => ReplaceError::ForeignOwner {
+                path: self.root.shown(names::QUEUE),
+                uid: attributes.uid,
+                gid: attributes.gid,
+            },
+            CannotKeep::Io(fault) => fault.into(),
+        })?;
+        temporary.fill(bytes)?;
+        let ours = temporary.as_seen(bytes);
+        Ok(Staged { project: self, temporary, attributes, expected, ours })
+    }
+
+    /// The check: the name leads to a regular file with exactly the expected bytes; its attributes.
+    fn attributes_of(&self, expected: RawHash) -> Result<Attributes, ReplaceError> {
+        let changed = |error| match error {
+            ReadError::Io(fault) => ReplaceError::CannotWrite(fault),
+            ReadError::Missing | ReadError::NotRegular | ReadError::TooLarge { .. } => CHANGED,
+        };
+        let file = open_regular(&self.root, names::QUEUE, OFlags::RDONLY).map_err(changed)?;
+        let attributes = Attributes::of(&file)?;
+        if read_open(&file, Limit::Queue).map_err(changed)?.hash == expected { Ok(attributes) } else { Err(CHANGED) }
+    }
+}
+
+impl Staged<'_> {
+    /// The second half: checks bytes, attributes and folders again, exchanges, syncs the folder. Durable when it returns.
+    ///
+    /// `now` only names a file that must be kept aside.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReplaceError`].
+    pub fn put_in_place(mut self, now: Timestamp) -> Result<Replaced, ReplaceError> {
+        let project = self.project;
+        project.still_named()?;
+        let _turn = Turn::take(&project.root)?;
+        self.temporary.become_swap()?;
+        if project.attributes_of(self.expected)? != self.attributes {
+            return Err(CHANGED);
+        }
+        let root = &project.root;
+        let swapped = exchange_in(root, &self.temporary, names::QUEUE, Limit::Queue, self.expected, self.ours)?;
+        let stamp = self.temporary.file.stat().ok().as_ref().map(Stamp::of);
+        match swapped {
+            Swapped::Displaced(seen) => {
+                let displaced = Some(SwapFile::new(self.temporary.name.clone(), seen.identity, self.expected));
+                Ok(Replaced { method: Method::Exchanged, stamp, displaced })
+            }
+            Swapped::Plain => Ok(Replaced { method: Method::PlainRename, stamp, displaced: None }),
+            Swapped::Changed => Err(CHANGED),
+            Swapped::Unseen => {
+                let kept_as = Some(keep_as_lost(root, &self.temporary.name, now)?);
+                Err(ReplaceError::Changed { kept_as })
+            }
+        }
+    }
+}
