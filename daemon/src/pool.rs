@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
 
 /// Jobs that run side by side when none hangs.
 const WORKERS: usize = 4;
@@ -42,29 +43,28 @@ impl Pool {
         Self { places: Arc::new(Semaphore::new(WORKERS)), stuck: Arc::default(), stuck_after }
     }
 
-    /// Runs `job` on a blocking thread.
+    /// Runs `job` on a blocking thread, from now on if there is a place, else from when one is free and this is polled.
     ///
     /// # Errors
     /// The job panicked.
-    pub async fn run<T, F>(&self, job: F) -> Result<T, PoolError>
+    pub fn run<T, F>(&self, job: F) -> impl Future<Output = Result<T, PoolError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        // The semaphore is never closed, so an error cannot happen; without a place the job still runs.
-        let place = self.places.clone().acquire_owned().await.ok();
-        let mut running = tokio::task::spawn_blocking(job);
-        let result = match tokio::time::timeout(self.stuck_after, &mut running).await {
-            Ok(result) => result,
-            Err(_) => {
-                self.stuck.fetch_add(1, Ordering::Relaxed);
-                drop(place);
-                let result = running.await;
-                self.stuck.fetch_sub(1, Ordering::Relaxed);
-                result
-            }
+        let pool = self.clone();
+        let begun = match self.places.clone().try_acquire_owned() {
+            Ok(place) => Ok((Some(place), tokio::task::spawn_blocking(job))),
+            Err(_) => Err(job),
         };
-        result.map_err(|_| PoolError::Panicked)
+        async move {
+            let (place, running) = match begun {
+                Ok(begun) => begun,
+                // The semaphore is never closed, so an error cannot happen; without a place the job still runs.
+                Err(job) => (pool.places.acquire_owned().await.ok(), tokio::task::spawn_blocking(job)),
+            };
+            watch_over(place, running, pool.stuck_after, &pool.stuck).await
+        }
     }
 
     /// How many jobs hang now.
@@ -72,6 +72,26 @@ impl Pool {
     pub fn stuck(&self) -> usize {
         self.stuck.load(Ordering::Relaxed)
     }
+}
+
+/// Waits for a job; one that hangs gives its place up.
+async fn watch_over<T>(
+    place: Option<OwnedSemaphorePermit>,
+    mut running: JoinHandle<T>,
+    stuck_after: Duration,
+    stuck: &AtomicUsize,
+) -> Result<T, PoolError> {
+    let result = match tokio::time::timeout(stuck_after, &mut running).await {
+        Ok(result) => result,
+        Err(_) => {
+            stuck.fetch_add(1, Ordering::Relaxed);
+            drop(place);
+            let result = running.await;
+            stuck.fetch_sub(1, Ordering::Relaxed);
+            result
+        }
+    };
+    result.map_err(|_| PoolError::Panicked)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use queue::Document;
 use store::{Expected, ProjectDir, RawHash, ReplaceError, Settled};
 use wire::journal::{Entry, Row, Running};
 
+use super::ahead::Ahead;
 use super::render::Unready;
 use super::{Context, Files, failure};
 use crate::config::{PROJECT_FILE, ProjectFile, Settings};
@@ -15,48 +16,46 @@ use crate::convert;
 impl Files {
     /// Everything that must hold before RUNNING is written, then the one durable write of a dispatch.
     pub(super) fn claim(&mut self, claim: &Claim, context: &Context) -> ClaimResult {
-        let dir = match self.ours() {
-            Ok(dir) => dir,
-            Err(failure) => return ClaimResult::Failed(failure),
-        };
-        if is_stopped(context, claim.process.pid) {
-            return ClaimResult::Stopped;
-        }
+        self.try_claim(claim, context).unwrap_or_else(|refusal| refusal)
+    }
+
+    fn try_claim(&mut self, claim: &Claim, context: &Context) -> Result<ClaimResult, ClaimResult> {
+        let dir = self.ours().map_err(ClaimResult::Failed)?;
+        let ahead = Ahead::start(&self.path, claim.process.pid, context);
         let settings = self.settings_now(&dir, context);
         let context = &Context { settings: settings.clone(), ..context.clone() };
-        if let Err(words) = self.check_log(&dir, context) {
-            return ClaimResult::WorkLog(words);
-        }
+        self.check_log(&dir, context).map_err(ClaimResult::WorkLog)?;
         let hash = RawHash::from(claim.hash);
-        let document = match self.document(&dir, hash) {
-            Ok(document) => document,
-            Err(failure) => return ClaimResult::Failed(failure),
-        };
-        let prepared = match self.prepare(&document, claim.dispatch, context) {
-            Ok(prepared) => prepared,
-            Err(Unready::ContextFile(words)) => return ClaimResult::ContextFile(words),
-            Err(Unready::Changed) => return ClaimResult::Failed(Failure::Changed),
-        };
-        let text = match queue::start(&document, claim.dispatch, convert::timestamp(claim.started)) {
-            Ok(text) => text,
-            Err(full) => return ClaimResult::Failed(too_large(full.size)),
-        };
+        let document = self.document(&dir, hash).map_err(ClaimResult::Failed)?;
+        let draft = self.draft(&document, claim.dispatch, context)?;
+        let text = queue::start(&document, claim.dispatch, convert::timestamp(claim.started))
+            .map_err(|full| ClaimResult::Failed(too_large(full.size)))?;
         self.settle_leftover(&dir, context);
-        match dir.replace_queue(Expected::Bytes(hash), text.as_bytes(), context.now) {
-            Err(error) => ClaimResult::Failed(self.not_replaced(&dir, &error)),
-            Ok(replaced) => {
-                self.watched.note_write(replaced.stamp);
-                self.note_method(replaced.method);
-                let displaced = replaced.displaced.is_some();
-                self.swap = replaced.displaced;
-                self.journal_running(&document, claim, context);
-                self.warn_tight(&document);
-                self.claimed_with = Some(settings);
-                self.queue.status = Some(wire::status::TaskStatus::Running);
-                self.prepared = Some(Box::new(prepared));
-                ClaimResult::Claimed { hash: *RawHash::of(text.as_bytes()).as_bytes(), displaced }
-            }
+        let writing = self.watched.begin_write();
+        let staged = match dir.stage_queue(hash, text.as_bytes()) {
+            Ok(staged) => staged,
+            Err(error) => return Err(ClaimResult::Failed(self.not_replaced(&dir, &error))),
+        };
+        let found = ahead.wait();
+        if found.is_stopped {
+            return Err(ClaimResult::Stopped);
         }
+        let prepared = draft.render(&found.agents)?;
+        let replaced = match staged.put_in_place(context.now) {
+            Ok(replaced) => replaced,
+            Err(error) => return Err(ClaimResult::Failed(self.not_replaced(&dir, &error))),
+        };
+        self.watched.note_write(replaced.stamp);
+        drop(writing);
+        self.note_method(replaced.method);
+        let displaced = replaced.displaced.is_some();
+        self.swap = replaced.displaced;
+        self.journal_running(&document, claim, context);
+        self.warn_tight(&document);
+        self.claimed_with = Some(settings);
+        self.queue.status = Some(wire::status::TaskStatus::Running);
+        self.prepared = Some(Box::new(prepared));
+        Ok(ClaimResult::Claimed { hash: *RawHash::of(text.as_bytes()).as_bytes(), displaced })
     }
 
     fn warn_tight(&mut self, document: &Document) {
@@ -151,6 +150,7 @@ impl Files {
 
     /// One durable replace whose displaced file is settled at once.
     pub(super) fn replace(&mut self, dir: &ProjectDir, hash: RawHash, text: &str, context: &Context) -> WriteResult {
+        let _writing = self.watched.begin_write();
         let replaced = dir
             .replace_queue(Expected::Bytes(hash), text.as_bytes(), context.now)
             .map_err(|error| self.not_replaced(dir, &error))?;
@@ -182,12 +182,15 @@ impl Files {
     }
 }
 
-pub(super) const fn too_large(size: usize) -> Failure {
-    Failure::TooLarge { limit: queue::limits::QUEUE_BYTES, size }
+impl From<Unready> for ClaimResult {
+    fn from(unready: Unready) -> Self {
+        match unready {
+            Unready::ContextFile(words) => Self::ContextFile(words),
+            Unready::Changed => Self::Failed(Failure::Changed),
+        }
+    }
 }
 
-/// State `T` (D24): such a session is not idle, whatever it said before.
-fn is_stopped(context: &Context, pid: u32) -> bool {
-    let look = i32::try_from(pid).map(|pid| context.hub.claimant.processes.look(pid));
-    matches!(look, Ok(store::Presence::Alive { stopped: true, .. }))
+pub(super) const fn too_large(size: usize) -> Failure {
+    Failure::TooLarge { limit: queue::limits::QUEUE_BYTES, size }
 }

@@ -2,6 +2,7 @@
 //! thread. What a result means is decided by the state machine; nothing here does.
 
 mod acquire;
+mod ahead;
 mod claim;
 mod end;
 mod failure;
@@ -31,6 +32,8 @@ pub use render::{Prepared, Renderer};
 pub struct Files {
     /// The root as it was registered.
     pub path: Arc<Path>,
+    /// The PENDING document that was read last, for the job that follows.
+    pub fresh: Option<(RawHash, queue::Document)>,
     /// Root and `.pi`, opened once (D18).
     pub dir: Option<Arc<ProjectDir>>,
     /// Our ownership of the queue.
@@ -90,6 +93,7 @@ impl Files {
     pub fn new(path: Arc<Path>, watched: Arc<Watched>, queue: wire::status::QueueStatus) -> Self {
         Self {
             path,
+            fresh: None,
             dir: None,
             lock: None,
             swap: None,

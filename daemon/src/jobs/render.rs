@@ -9,6 +9,7 @@ use wire::daemon_calls::ContextFile as WireFile;
 
 use super::{Context, Files};
 use crate::context::{self, Content, ContextFile};
+use crate::env::Env;
 use crate::history;
 use crate::message::{self, EarlierRun, Handoff};
 
@@ -28,6 +29,7 @@ pub struct Prepared {
 }
 
 /// Why a dispatch cannot be made.
+#[derive(Debug)]
 pub(super) enum Unready {
     /// A context file forbids it (D68).
     ContextFile(String),
@@ -49,7 +51,9 @@ impl Renderer {
     pub fn render(&self, dispatch: DispatchId) -> Option<Prepared> {
         let file = self.dir.read_queue().ok()?;
         let document = Document::parse(&file.bytes).ok().filter(|document| document.dispatch_id() == Some(dispatch))?;
-        match prepare(&self.dir, &self.path, &document, dispatch, None, &self.context) {
+        let agents = load_agents(&self.path, &self.context.hub.env);
+        let draft = Draft::new(&self.dir, &document, dispatch, None, &self.context);
+        match draft.and_then(|draft| draft.render(&agents)) {
             Ok(prepared) => Some(prepared),
             Err(Unready::ContextFile(why)) => {
                 tracing::warn!(project = %self.path.display(), why, "the message of a task could not be made again");
@@ -67,13 +71,13 @@ impl Files {
         Some(Renderer { dir: self.dir.clone()?, path: self.path.clone(), context })
     }
 
-    /// Makes the message for the task in `document`.
-    pub(super) fn prepare(
+    /// Everything about the message for the task in `document` but the agents.
+    pub(super) fn draft(
         &mut self,
         document: &Document,
         dispatch: DispatchId,
         context: &Context,
-    ) -> Result<Prepared, Unready> {
+    ) -> Result<Draft, Unready> {
         let dir = self.dir.clone().ok_or(Unready::Changed)?;
         let meta = super::read::meta(document);
         // The journal is searched only when the task is known to have run: that is rare, a search is not cheap.
@@ -81,35 +85,55 @@ impl Files {
         let before = ran
             .then(|| history::ran_before(&context.hub.journal, &self.path, &meta.task_id, &meta.created_at))
             .flatten();
-        prepare(&dir, &self.path, document, dispatch, before.as_ref(), context)
+        Draft::new(&dir, document, dispatch, before, context)
     }
 }
 
-fn prepare(
-    dir: &ProjectDir,
-    path: &Path,
-    document: &Document,
+/// A message that lacks its list of agents.
+pub(super) struct Draft {
     dispatch: DispatchId,
-    before: Option<&wire::journal::Ended>,
-    context: &Context,
-) -> Result<Prepared, Unready> {
-    let planner = queue::planner(document, dir).map_err(|_| Unready::Changed)?;
-    let files = context::collect(dir, &context.settings.context, planner.plan_ref.as_deref())
-        .map_err(|blocked| Unready::ContextFile(blocked.to_string()))?;
-    let agents = load_agents(path, context);
-    let report_room = queue::Room::of(document).map_or(0, queue::Room::left_for_report);
-    let earlier = before.map(earlier);
-    let handoff =
-        Handoff { dispatch_id: dispatch, planner: &planner, agents: &agents, context: &files, earlier, report_room };
-    let message = message::render(&handoff).map_err(|error| Unready::ContextFile(error.to_string()))?;
-    let planner_json = wire::Raw::parse(document.planner_json()).map_err(|_| Unready::Changed)?;
-    let context_files = files.iter().filter_map(wire_file).collect();
-    Ok(Prepared { dispatch, task_id: planner.task_id, message, planner: planner_json, context: context_files })
+    planner: queue::Planner,
+    planner_json: wire::Raw,
+    files: Vec<ContextFile>,
+    report_room: usize,
+    before: Option<wire::journal::Ended>,
+}
+
+impl Draft {
+    fn new(
+        dir: &ProjectDir,
+        document: &Document,
+        dispatch: DispatchId,
+        before: Option<wire::journal::Ended>,
+        context: &Context,
+    ) -> Result<Self, Unready> {
+        let planner = queue::planner(document, dir).map_err(|_| Unready::Changed)?;
+        let files = context::collect(dir, &context.settings.context, planner.plan_ref.as_deref())
+            .map_err(|blocked| Unready::ContextFile(blocked.to_string()))?;
+        let planner_json = wire::Raw::parse(document.planner_json()).map_err(|_| Unready::Changed)?;
+        let report_room = queue::Room::of(document).map_or(0, queue::Room::left_for_report);
+        Ok(Self { dispatch, planner, planner_json, files, report_room, before })
+    }
+
+    /// The whole message.
+    pub(super) fn render(self, agents: &[queue::Agent]) -> Result<Prepared, Unready> {
+        let handoff = Handoff {
+            dispatch_id: self.dispatch,
+            planner: &self.planner,
+            agents,
+            context: &self.files,
+            earlier: self.before.as_ref().map(earlier),
+            report_room: self.report_room,
+        };
+        let message = message::render(&handoff).map_err(|error| Unready::ContextFile(error.to_string()))?;
+        let context = self.files.iter().filter_map(wire_file).collect();
+        let (dispatch, task_id, planner) = (self.dispatch, self.planner.task_id, self.planner_json);
+        Ok(Prepared { dispatch, task_id, message, planner, context })
+    }
 }
 
 /// The agents that pi-subagents would load for this project now.
-pub(super) fn load_agents(root: &Path, context: &Context) -> Vec<queue::Agent> {
-    let env = &context.hub.env;
+pub(super) fn load_agents(root: &Path, env: &Env) -> Vec<queue::Agent> {
     let home = env.home.clone().unwrap_or_default();
     let mut places = profiles::Places::new(root, home);
     if let Some(dir) = &env.pi_coding_agent_dir {

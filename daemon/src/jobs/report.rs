@@ -17,7 +17,7 @@ impl Files {
         let (Some(dir), Some(body)) = (self.dir.clone(), context.body.clone()) else {
             return Checked::Refused { problems: 0 };
         };
-        let agents = render::load_agents(&self.path, context);
+        let agents = render::load_agents(&self.path, &context.hub.env);
         let mut data = bodies::open(&body);
         let observed = convert::observed(data.observed.clone(), seen);
         let checked = queue::check_report(

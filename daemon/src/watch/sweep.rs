@@ -180,6 +180,10 @@ impl Shared {
             Looked::Again => {}
             // Nothing counts as told, so the next sweep finds it again.
             Looked::Full => watched.miss(weight),
+            Looked::Writing => {
+                watched.miss(weight);
+                watched.look_at_missed();
+            }
             Looked::NoActor => {
                 watched.retire();
                 lock(&self.projects).retain(|known| !Arc::ptr_eq(known, watched));

@@ -43,6 +43,20 @@ struct Seen {
     stamps: Stamps,
     /// Counts what the actor noted, so that a look that began before it is not compared with it.
     notes: u64,
+    /// The actor's file work writes; see [`Watched::begin_write`].
+    writing: bool,
+}
+
+/// A write of ours that has begun; dropped, it is over.
+#[derive(Debug)]
+#[must_use = "the write is over when this is dropped"]
+pub struct Writing(Arc<Watched>);
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        lock(&self.0.seen).writing = false;
+        self.0.look_at_missed();
+    }
 }
 
 /// What came of a look.
@@ -54,6 +68,8 @@ pub(super) enum Looked {
     Told,
     /// The actor noted something meanwhile: look again.
     Again,
+    /// The actor is writing: look again when it has written.
+    Writing,
     /// The actor should be told, and its mailbox is full.
     Full,
     /// There is no actor any more.
@@ -109,6 +125,23 @@ impl Watched {
         }
     }
 
+    /// The actor's file work begins to write. Until the answer is dropped nothing is looked at, or the actor would be
+    /// told of its own write; what others write meanwhile is looked at afterwards. Note the written stamp before that.
+    pub fn begin_write(self: &Arc<Self>) -> Writing {
+        lock(&self.seen).writing = true;
+        Writing(self.clone())
+    }
+
+    /// Wants what was missed to be looked at, unless the actor writes (then the end of its write does this).
+    pub(super) fn look_at_missed(self: &Arc<Self>) {
+        if lock(&self.seen).writing {
+            return;
+        }
+        if let (Some(missed), Some(shared)) = (self.missed(), self.shared.upgrade()) {
+            shared.dirty.mark(self, missed);
+        }
+    }
+
     fn note(&self, change: impl FnOnce(&mut Stamps, Instant)) {
         let mut seen = lock(&self.seen);
         change(&mut seen.stamps, Instant::now());
@@ -120,11 +153,17 @@ impl Watched {
     pub(super) fn look(&self, by: By, weight: Weight, now: Instant) -> Looked {
         let (folder, notes) = {
             let seen = lock(&self.seen);
+            if seen.writing {
+                return Looked::Writing;
+            }
             (seen.folder.upgrade(), seen.notes)
         };
         let look = folder.as_deref().map(look_at);
         drop(folder);
         let mut seen = lock(&self.seen);
+        if seen.writing {
+            return Looked::Writing;
+        }
         if seen.notes != notes {
             return Looked::Again;
         }

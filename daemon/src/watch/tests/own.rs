@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use super::support::{FAST_SWEEP, World};
+use super::support::{FAST_SWEEP, NO_SWEEP, World};
 
 #[tokio::test]
 async fn f050_our_own_writes_cause_at_most_one_read_each() {
@@ -71,4 +71,40 @@ async fn reading_makes_no_events_for_us() {
     }
     world.sweeps(5).await;
     assert_eq!(project.letters(), 0);
+}
+
+#[tokio::test]
+async fn f050_while_we_write_nobody_is_told_and_afterwards_what_others_wrote() {
+    let world = World::native(FAST_SWEEP);
+    let mut project = world.project("p");
+    project.settle(&world).await;
+    let writing = project.watched.begin_write();
+    project.replace("ours");
+    world.sweeps(3).await;
+    let dir = project.dir.clone().unwrap();
+    project.watched.note_write(dir.stamp(store::Watched::Queue).unwrap());
+    drop(writing);
+    world.sweeps(3).await;
+    assert_eq!(project.letters(), 0);
+
+    let writing = project.watched.begin_write();
+    project.replace("ours again");
+    project.watched.note_write(dir.stamp(store::Watched::Queue).unwrap());
+    project.replace("theirs");
+    world.sweeps(3).await;
+    assert_eq!(project.letters(), 0);
+    drop(writing);
+    project.sees("theirs").await;
+}
+
+#[tokio::test]
+async fn what_was_missed_during_a_write_needs_no_sweep() {
+    let (world, backend) = World::silent(NO_SWEEP);
+    let mut project = world.project("p");
+    project.settle(&world).await;
+    let writing = project.watched.begin_write();
+    project.replace("theirs");
+    backend.hint(&project.queue());
+    drop(writing);
+    project.sees("theirs").await;
 }
