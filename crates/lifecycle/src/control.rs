@@ -6,7 +6,8 @@ use crate::event::Command;
 use crate::job::{Job, Outcome};
 use crate::reply::{Refusal, Reply, SessionReach};
 use crate::state::{Admin, JobKind, Lock, Out, Project, Rejecting, Stage, Task};
-use crate::view::Content;
+use crate::time::Wall;
+use crate::view::{Content, TaskMeta};
 use crate::{Body, Req};
 
 impl Project {
@@ -64,11 +65,18 @@ impl Project {
 
     /// Gives the old task up (D11): its dispatch is unknown from now on.
     pub(crate) fn abandon(&mut self, out: &mut Out) {
+        if let Some((task, dispatch, started)) = self.forget_task(out) {
+            out.push(Effect::Record(Fact::Abandoned { task, dispatch, started }));
+        }
+    }
+
+    /// What was known of the task is void (D18): nobody gave it up, and the file is judged as after a restart.
+    pub(crate) fn forget_task(&mut self, out: &mut Out) -> Option<(TaskMeta, Option<queue::DispatchId>, Option<Wall>)> {
         self.halt.replaced = false;
         if matches!(&self.task, Task::Ending(ending) if !matches!(ending.stage, Stage::OpenLog | Stage::Write)) {
             // Its end is in the file: only the work log does without its line.
             self.end_unlogged("the project was given up before its line was written", out);
-            return;
+            return None;
         }
         self.stale = true;
         self.unsettled |= self.run().is_some_and(|run| run.displaced);
@@ -88,7 +96,7 @@ impl Project {
             }
             other => {
                 self.task = other;
-                return;
+                return None;
             }
         };
         for waiting in std::mem::take(&mut self.reports) {
@@ -98,7 +106,7 @@ impl Project {
         if let Some(owner) = &mut self.sessions.owner {
             owner.engaged = false;
         }
-        out.push(Effect::Record(Fact::Abandoned { task, dispatch, started }));
+        Some((task, dispatch, started))
     }
 
     fn leave(&mut self, req: Req, now: bool, out: &mut Out) {

@@ -162,6 +162,8 @@ impl Project {
             Failure::TooLarge { limit, size } if from_report => {
                 self.back_to_running(Some(Refusal::ReportTooLarge { limit, size }), out);
             }
+            // A long reason must not keep a task RUNNING: the end itself matters more than its words (D12, D76).
+            Failure::TooLarge { .. } if ending.shorten() => {}
             Failure::TooLarge { limit, size } => {
                 let words = format!("the ERROR of this task needs {size} bytes; {limit} are allowed");
                 self.set_block(Reason::QueueFull, words, out);
@@ -311,6 +313,18 @@ impl Project {
 impl Ending {
     pub(crate) const fn is_complete(&self) -> bool {
         matches!(self.outcome, Outcome::Report { complete: true, demoted: None, .. })
+    }
+
+    /// Replaces a long text of ours by one that says so; `false`: it is short already.
+    fn shorten(&mut self) -> bool {
+        let short = "The task ended; its reason does not fit into tasks.json and stands in the daemon's log.";
+        match &mut self.outcome {
+            Outcome::Ours(text) if text.len() > short.len() => {
+                *text = short.to_owned();
+                true
+            }
+            _ => false,
+        }
     }
 
     fn log_failed(&mut self, why: String) {

@@ -39,7 +39,7 @@ impl Project {
     fn lock_is_ours(&mut self, recovered: Option<Recovered>, fresh_folder: bool, lost: &[String], out: &mut Out) {
         // Somebody else owned the project meanwhile, or it is another folder: what we knew is void (D18).
         if recovered.is_some() || fresh_folder {
-            self.abandon(out);
+            self.forget_task(out);
             self.view = None;
         }
         let bound = recovered.as_ref().and_then(|old| old.binding.clone());

@@ -51,6 +51,15 @@ impl Project {
         }
     }
 
+    /// The remedy that the words name, if one command is it.
+    fn next_for_log(&self) -> &'static str {
+        let words = self.block.as_ref().map_or("", |block| block.words.as_str());
+        ["handoff init", "handoff log rotate"]
+            .into_iter()
+            .find(|command| words.contains(command))
+            .unwrap_or("handoff logs")
+    }
+
     fn why_waiting(&self, reason: Option<Reason>) -> String {
         match reason {
             Some(Reason::RunsAlive) => match &self.lingering {
@@ -78,7 +87,7 @@ impl Project {
             (State::Blocked, Some(Reason::LockLive | Reason::LockUnknown | Reason::LockMalformed)) => {
                 Some("handoff unlock".into())
             }
-            (State::Blocked, Some(Reason::WorkLog)) => Some("handoff init".into()),
+            (State::Blocked, Some(Reason::WorkLog)) => Some(self.next_for_log().into()),
             (State::Blocked, Some(Reason::QueueFull | Reason::ContextFile)) => cancel.or(Some("handoff lint".into())),
             (State::Blocked | State::Stuck, _) => Some("handoff logs".into()),
             (State::Missing, _) => Some("handoff projects list".into()),

@@ -35,6 +35,9 @@ pub const SESSION_ID: usize = 256;
 /// The longest `result` of a finished run, in characters.
 pub const RUN_RESULT_CHARS: usize = 4_000;
 
+/// The longest `reason` of `task.cancel`, in characters: it becomes part of `error`, and that must always fit.
+pub const CANCEL_REASON_CHARS: usize = 2_000;
+
 /// Rows that `history.list` answers when it is not told how many.
 pub const HISTORY_DEFAULT: usize = 50;
 

@@ -71,6 +71,11 @@ impl Actor {
             Control::Remove { now } => (Asked::Project, Command::Remove { now }),
             Control::Unlock { confirm } => (Asked::Unlock, Command::Unlock { confirm }),
             Control::Cancel { task_id, reason } => {
+                let limit = wire::limits::CANCEL_REASON_CHARS;
+                if reason.as_ref().is_some_and(|text| text.chars().count() > limit) {
+                    let why = format!("`reason`: at most {limit} characters");
+                    return answer.error(wire::error::ErrorObject::invalid_params(&why));
+                }
                 let reason = reason.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| "no reason given".into());
                 (Asked::Cancel, Command::Cancel { task_id, reason })
             }

@@ -74,10 +74,15 @@ impl Actor {
     fn not_running(&self, answer: Responder, dispatch: DispatchId) {
         let (journal, path) = (self.hub.journal.clone(), Arc::clone(&self.path));
         let pool = self.hub.pool.clone();
+        // Before the file was read nobody knows what is RUNNING in it: the report is kept for later, not refused for good.
+        let unread = self.project.view().is_none().then(|| self.status().why.unwrap_or_default());
         tokio::spawn(async move {
             let found = pool.run(move || crate::history::ended_dispatch(&journal, &path, dispatch)).await;
             match found.ok().flatten() {
-                None => answer.error(refusals::no_such_dispatch()),
+                None => match unread {
+                    Some(why) => answer.error(refusals::refusal(&Why::CannotWrite(why))),
+                    None => answer.error(refusals::no_such_dispatch()),
+                },
                 Some((row, log_failed)) => {
                     let work_log = if log_failed { WorkLogOutcome::Failed } else { WorkLogOutcome::Appended };
                     let status = match row.status {

@@ -69,13 +69,15 @@ impl Past {
         self.newest.as_ref().filter(|(id, _)| *id == dispatch).map(|(_, facts)| facts.clone())
     }
 
-    fn note(&mut self, entry: Entry, at: Option<Wall>) {
+    pub(super) fn note(&mut self, entry: Entry, at: Option<Wall>) {
         match entry {
             Entry::Running(row) => {
                 let started = super::wall(&row.started_at).or(at);
                 if let (Some(id), Some(started)) = (DispatchId::parse(&row.dispatch_id), started) {
                     self.dispatches.note(&row.task_id, row.created_at.as_deref().unwrap_or_default(), started);
-                    let facts = Facts { started: Some(started), last_seen: Some(started), ..Facts::default() };
+                    // It leaves the moment RUNNING is durable; only a refusal proves that it did not arrive (D69).
+                    let facts =
+                        Facts { started: Some(started), last_seen: Some(started), sent: true, ..Facts::default() };
                     self.newest = Some((id, facts));
                     self.failed = None;
                 }
@@ -95,6 +97,11 @@ impl Past {
                         None => facts.runs.push(run),
                     }
                 });
+            }
+            Entry::NotEnded(row) => {
+                let id = DispatchId::parse(&row.dispatch_id);
+                self.lines.retain(|(known, _)| Some(*known) != id);
+                self.failed = None;
             }
             Entry::Resumed(row) if row.lifted.contains(&Lifted::RunsAlive) => self.failed = None,
             Entry::Ended(row) => {

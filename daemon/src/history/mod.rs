@@ -8,7 +8,7 @@ mod index;
 use std::path::Path;
 
 pub use index::{Dispatches, Index, Outlived, Past, build};
-use lifecycle::Wall;
+use lifecycle::{Facts, Wall};
 use queue::DispatchId;
 use wire::journal::{Ended, Entry, Head, Row};
 
@@ -41,18 +41,35 @@ fn wall(text: &str) -> Option<Wall> {
 /// How the task of this id ended the last time.
 #[must_use]
 pub fn ended_task(journal: &Journal, project: &Path, task_id: &str) -> Option<Ended> {
-    rows_of(journal, project)
-        .filter(|(head, _)| head.kind == "ended" && head.task_id.as_deref() == Some(task_id))
-        .find_map(|(_, line)| ended(&line))
+    ends(journal, project, |head| head.task_id.as_deref() == Some(task_id)).next()
 }
 
-/// How the same task (id and `created_at`) ended the last time.
+/// How the same task (id and `created_at`) ended the last time that it ran.
 #[must_use]
 pub fn ran_before(journal: &Journal, project: &Path, task_id: &str, created_at: &str) -> Option<Ended> {
-    rows_of(journal, project)
-        .filter(|(head, _)| head.kind == "ended" && head.task_id.as_deref() == Some(task_id))
-        .filter(|(head, _)| head.created_at.as_deref() == Some(created_at) && head.dispatch_id.is_some())
-        .find_map(|(_, line)| ended(&line))
+    ends(journal, project, |head| head.task_id.as_deref() == Some(task_id))
+        .find(|row| row.created_at.as_deref() == Some(created_at) && row.dispatch_id.is_some())
+}
+
+/// The ends of the tasks that fit, newest first; an end that could not be written after all is none (D70).
+fn ends(journal: &Journal, project: &Path, fits: impl Fn(&Head) -> bool) -> impl Iterator<Item = Ended> {
+    let mut revoked: Vec<Option<String>> = Vec::new();
+    rows_of(journal, project).filter(move |(head, _)| fits(head)).filter_map(move |(head, line)| {
+        match head.kind.as_str() {
+            "not_ended" => {
+                revoked.push(head.dispatch_id);
+                None
+            }
+            "ended" => match revoked.iter().position(|id| *id == head.dispatch_id) {
+                Some(at) => {
+                    revoked.swap_remove(at);
+                    None
+                }
+                None => ended(&line),
+            },
+            _ => None,
+        }
+    })
 }
 
 /// How a dispatch ended, and whether its line could not be logged.
@@ -64,7 +81,7 @@ pub fn ended_dispatch(journal: &Journal, project: &Path, dispatch: DispatchId) -
         match head.kind.as_str() {
             "log_failed" => log_failed = true,
             "ended" => return ended(&line).map(|row| (row, log_failed)),
-            "running" | "abandoned" => return None,
+            "running" | "abandoned" | "not_ended" => return None,
             _ => {}
         }
     }
@@ -76,6 +93,27 @@ fn ended(line: &str) -> Option<Ended> {
         Entry::Ended(ended) => Some(ended),
         _ => None,
     }
+}
+
+/// What the journal knows of one dispatch now: for a task that is taken up again without a restart (D18, D22).
+#[must_use]
+pub fn facts(journal: &Journal, project: &Path, dispatch: DispatchId) -> Option<Facts> {
+    let id = dispatch.to_string();
+    let mut rows: Vec<_> = Vec::new();
+    for (head, line) in rows_of(journal, project).filter(|(head, _)| head.dispatch_id.as_deref() == Some(&id)) {
+        let first = head.kind == "running";
+        rows.push((head, line));
+        if first {
+            break;
+        }
+    }
+    let mut past = Past::default();
+    for (head, line) in rows.into_iter().rev() {
+        if let Ok(row) = Row::parse(&line) {
+            past.note(row.entry, wall(&head.at));
+        }
+    }
+    past.facts(dispatch)
 }
 
 /// Whether the journal knows a task of this fingerprint as dispatched (D64).

@@ -34,6 +34,8 @@ impl Files {
                 self.note_protection(&lock, &dir);
                 self.watched.note_lock(&dir);
                 self.lock = Some(*lock);
+                let same = recovered.as_ref().filter(|content| same_boot(content, me));
+                self.dead_owner_since = same.and_then(|content| content.acquired_at);
                 let recovered = recovered.map(|content| recovered_from(&content, me));
                 let lost = self.sweep(&dir, context).unwrap_or_else(|failure| {
                     // The lock is ours all the same, and what the dead owner left must not be lost with this error.

@@ -22,7 +22,7 @@ impl Files {
     fn try_claim(&mut self, claim: &Claim, context: &Context) -> Result<ClaimResult, ClaimResult> {
         let dir = self.ours().map_err(ClaimResult::Failed)?;
         let ahead = Ahead::start(&self.path, claim.process.pid, context);
-        let settings = self.settings_now(&dir, context);
+        let settings = self.settings_now(&dir, context).map_err(ClaimResult::ContextFile)?;
         let context = &Context { settings: settings.clone(), ..context.clone() };
         self.check_log(&dir, context).map_err(ClaimResult::WorkLog)?;
         let hash = RawHash::from(claim.hash);
@@ -90,16 +90,17 @@ impl Files {
         }
     }
 
-    /// The settings of the moment of dispatch, with the project's own file as it is now (D68, D71).
-    fn settings_now(&self, dir: &ProjectDir, context: &Context) -> Arc<Settings> {
+    /// The settings of the moment of dispatch, with the project's own file as it is now (D68, D71). A file that is
+    /// refused stops the dispatch: a task must not go out without the context that somebody wanted it to have.
+    fn settings_now(&self, dir: &ProjectDir, context: &Context) -> Result<Arc<Settings>, String> {
         let own = match dir.read_pi_file("handoff.toml", store::Limit::Config) {
-            Ok(file) => ProjectFile::parse(&file.bytes, &self.path.join(PROJECT_FILE)).map(|(own, _)| own),
-            Err(_) => Ok(ProjectFile::default()),
+            Ok(file) => ProjectFile::parse(&file.bytes, &self.path.join(PROJECT_FILE))
+                .map(|(own, _)| own)
+                .map_err(|invalid| invalid.to_string().lines().collect::<Vec<_>>().join("; "))?,
+            Err(store::ReadError::Missing) => ProjectFile::default(),
+            Err(error) => return Err(format!("{PROJECT_FILE}: {}", failure::chain(&error))),
         };
-        match own {
-            Ok(own) => context.hub.settings_of(&self.path, &own),
-            Err(_) => context.settings.clone(), // told when it was loaded; not used until it is repaired
-        }
+        Ok(context.hub.settings_of(&self.path, &own))
     }
 
     /// Without an exchange of names the last window of a replace is open (D64).

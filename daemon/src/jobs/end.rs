@@ -6,7 +6,7 @@ use std::time::Duration;
 use lifecycle::{EndWrite, Outcome, WriteResult};
 use queue::{DispatchId, Document, Field, LogEntry};
 use store::{ProjectDir, RawHash, WorkLog};
-use wire::journal::{Ended, Entry, Row};
+use wire::journal::{Ended, Entry, OfDispatch, Row};
 use wire::session::EndStatus;
 
 use super::claim::too_large;
@@ -67,7 +67,13 @@ impl Files {
         let complete = end.row.status == EndStatus::Complete;
         self.ended = Some(Box::new(end.row.clone()));
         self.journal_end(end.row, context);
-        let written = self.replace(&dir, hash, &end.text, context)?;
+        let written = match self.replace(&dir, hash, &end.text, context) {
+            Ok(written) => written,
+            Err(failure) => {
+                self.journal_not_ended(write.dispatch, context);
+                return Err(failure);
+            }
+        };
         self.queue.status =
             Some(if complete { wire::status::TaskStatus::Complete } else { wire::status::TaskStatus::Error });
         Ok(written)
@@ -83,6 +89,18 @@ impl Files {
         let Ok(line) = row.to_line() else { return };
         if let Err(error) = context.hub.journal.append_and_confirm(line, JOURNAL_WAIT) {
             tracing::warn!(project = %self.path.display(), %error, "the journal did not take the end of a task in time");
+        }
+    }
+
+    /// The end that the journal has was not written: nobody may believe it (D70).
+    fn journal_not_ended(&mut self, dispatch: Option<DispatchId>, context: &Context) {
+        let Some(row) = self.ended.take() else { return };
+        let dispatch_id = dispatch.map(|id| id.to_string()).unwrap_or_default();
+        let entry = Entry::NotEnded(OfDispatch { task_id: row.task_id, dispatch_id });
+        let project = Some(self.path.to_string_lossy().into_owned());
+        let Ok(line) = (Row { at: queue::format_time(context.now), project, entry }).to_line() else { return };
+        if let Err(error) = context.hub.journal.append_and_confirm(line, JOURNAL_WAIT) {
+            tracing::error!(project = %self.path.display(), %error, "the journal tells of an end that was not written");
         }
     }
 

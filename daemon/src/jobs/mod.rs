@@ -42,6 +42,8 @@ pub struct Files {
     pub swap: Option<store::SwapFile>,
     /// The work log, open between its check and the append (D67).
     pub log: Option<store::OpenLog>,
+    /// Since when the dead owner of this boot had the lock that we recovered.
+    pub dead_owner_since: Option<Timestamp>,
     /// The work log when it was last found good (D30).
     pub log_checked: Option<store::Stamp>,
     /// The line that belongs to the end being written.
@@ -98,6 +100,7 @@ impl Files {
             lock: None,
             swap: None,
             log: None,
+            dead_owner_since: None,
             log_checked: None,
             line: None,
             prepared: None,

@@ -1,13 +1,13 @@
 //! Reading `tasks.json` and saying what it means, in the state machine's terms (D1, D4, D10, D22, D65).
 
-use lifecycle::{Content, Failure, Pending, Seen, TaskMeta, View};
+use lifecycle::{Content, Facts, Failure, Pending, Seen, TaskMeta, View};
 use queue::{Assessment, Document, Field, Problem};
 use store::{FileBytes, ProjectDir, ReadError};
 use wire::status::{QueueStatus, TaskStatus};
 
 use super::{Context, Files, failure};
 use crate::git::Tracking;
-use crate::history::Past;
+use crate::history::{self, Past};
 
 impl Files {
     pub(super) fn read(&mut self, context: &Context) -> Seen {
@@ -99,8 +99,25 @@ impl Files {
     fn running(&mut self, document: &Document, context: &Context) -> Content {
         let by = document.dispatch_id();
         let foreign = by.filter(|id| context.running != Some(*id));
-        let facts = foreign.and_then(|id| self.past(context).facts(id)).map(Box::new);
+        let facts = foreign.and_then(|id| {
+            let known = self.past(context).facts(id);
+            known
+                .or_else(|| history::facts(&context.hub.journal, &self.path, id))
+                .or_else(|| self.facts_of_lock(document))
+        });
+        let facts = facts.map(Box::new);
         Content::Running { task: Box::new(meta(document)), by, facts }
+    }
+
+    /// A daemon that was killed between RUNNING and its row in the journal: RUNNING that was written while that daemon
+    /// had the lock is its work, and not a file that came from elsewhere (D22).
+    fn facts_of_lock(&self, document: &Document) -> Option<Facts> {
+        let started = document.string(Field::StartedAt)?.parse::<jiff::Timestamp>().ok()?;
+        let started_ms = started.as_millisecond();
+        let taken = self.dead_owner_since.filter(|since| since.as_millisecond() <= started_ms)?;
+        tracing::debug!(project = %self.path.display(), %taken, "RUNNING without a row in the journal");
+        let at = lifecycle::Wall(started_ms);
+        Some(Facts { started: Some(at), last_seen: Some(at), sent: true, ..Facts::default() })
     }
 
     fn pending(&mut self, document: &Document, rejection: Option<String>, context: &Context) -> Content {

@@ -55,6 +55,20 @@ pub(super) fn numbers(path: &Path) -> Vec<u32> {
     numbers
 }
 
+/// What has the journal's name and is no regular file (a folder, a pipe, a link) is put aside: it must neither be
+/// written through nor keep the daemon from starting (D70).
+pub(super) fn set_odd_aside(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if !meta.is_file() => {
+            let mut name = OsString::from(path);
+            name.push(format!(".odd-{}", crate::clock::Wall::now().unix_ms()));
+            tracing::warn!(path = %path.display(), "the journal's name led to something that is no file; it was put aside");
+            rename(path, &PathBuf::from(name))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }

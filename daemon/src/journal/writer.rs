@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use rustix::fs::OFlags;
+
 use super::files;
 use super::queue::{Queue, Row};
 use super::{JournalError, JournalLimits, JournalStats};
@@ -142,7 +144,10 @@ impl Writer {
 
 impl Active {
     fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
+        files::set_odd_aside(path)?;
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        let mut options = OpenOptions::new();
+        let file = options.read(true).append(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
         let meta = file.metadata()?;
         if meta.is_file() && meta.mode() & 0o077 != 0 {
             file.set_permissions(Permissions::from_mode(0o600))?;

@@ -113,6 +113,8 @@ entries! {
     Cancelling(Cancelling) = "cancelling",
     /// The task ended (D63). Written before COMPLETE is.
     Ended(Ended) = "ended",
+    /// The end that was told just before could not be written: the task goes on as it was (D70).
+    NotEnded(OfDispatch) = "not_ended",
     /// The task's line could not be written to the work log (D67).
     LogFailed(LogFailed) = "log_failed",
     /// The task was given up by `resume` (D11).
