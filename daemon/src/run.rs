@@ -135,7 +135,9 @@ struct Daemon {
 impl Daemon {
     /// The socket listens already, so the time that sessions have to come back (D22) never begins before they can.
     async fn start(startup: Startup, socket: &Socket) -> Result<Self, RunError> {
-        let journal = Journal::open(&startup.places.journal_file(), JournalLimits::default())?;
+        let journal_file = startup.places.journal_file();
+        crate::journal::set_odd_aside(&journal_file).ok(); // opening it tells what is wrong
+        let journal = Journal::open(&journal_file, JournalLimits::default())?;
         let (hub, gone) = Hub::new(hub::Parts::new(startup.env, startup.places, journal, startup.config));
         let shown = socket.path().display().to_string();
         tracing::info!(

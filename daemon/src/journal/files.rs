@@ -55,9 +55,12 @@ pub(super) fn numbers(path: &Path) -> Vec<u32> {
     numbers
 }
 
-/// What has the journal's name and is no regular file (a folder, a pipe, a link) is put aside: it must neither be
-/// written through nor keep the daemon from starting (D70).
-pub(super) fn set_odd_aside(path: &Path) -> io::Result<()> {
+/// What has the journal's name and is no regular file (a folder, a pipe, a link) is put aside before the journal is
+/// opened: it must neither be written through nor keep the daemon from starting (D70).
+///
+/// # Errors
+/// It cannot be renamed; opening the journal will tell of it.
+pub fn set_odd_aside(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(meta) if !meta.is_file() => {
             let mut name = OsString::from(path);

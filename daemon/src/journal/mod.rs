@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
+pub use files::set_odd_aside;
 pub use read::{Indexed, NewestFirst, index, newest_first};
 
 use queue::{Full, Queue, Row};

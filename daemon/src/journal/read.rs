@@ -170,7 +170,7 @@ fn open_all(path: &Path) -> Result<Vec<Opened>, JournalError> {
     let mut opened = Vec::new();
     for path in names {
         // A pipe or a folder in a journal's place has no rows, and must not be waited for.
-        if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+        if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
             continue;
         }
         let file = match File::open(&path) {

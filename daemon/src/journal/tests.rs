@@ -286,3 +286,21 @@ fn a_folder_in_place_of_the_journal_is_said_in_words() {
     let error = Journal::open(&fixture.path(), JournalLimits::default()).err().unwrap();
     assert_eq!(error.to_string(), format!("cannot open the journal {}", fixture.path().display()));
 }
+
+/// A pipe would be waited for, a link written through, a folder would keep the daemon from starting (D70).
+#[test]
+fn what_is_no_file_is_put_aside_before_the_journal_is_opened() {
+    for make in [
+        (|path: &Path| nix::unistd::mkfifo(path, Mode::from_bits_truncate(0o600)).unwrap()) as fn(&Path),
+        |path| fs::create_dir(path).unwrap(),
+        |path| symlink("elsewhere", path).unwrap(),
+    ] {
+        let fixture = Fixture::new();
+        make(&fixture.path());
+        set_odd_aside(&fixture.path()).unwrap();
+        let journal = fixture.open(JournalLimits::default());
+        journal.append_and_confirm(row(0), LONG).unwrap();
+        assert_eq!(fixture.rows(), [row(0)]);
+        assert!(fs::symlink_metadata(fixture.path()).unwrap().is_file());
+    }
+}

@@ -10,8 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use rustix::fs::OFlags;
-
 use super::files;
 use super::queue::{Queue, Row};
 use super::{JournalError, JournalLimits, JournalStats};
@@ -144,10 +142,7 @@ impl Writer {
 
 impl Active {
     fn open(path: &Path) -> io::Result<Self> {
-        files::set_odd_aside(path)?;
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-        let mut options = OpenOptions::new();
-        let file = options.read(true).append(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
+        let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
         let meta = file.metadata()?;
         if meta.is_file() && meta.mode() & 0o077 != 0 {
             file.set_permissions(Permissions::from_mode(0o600))?;
