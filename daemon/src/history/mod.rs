@@ -122,3 +122,72 @@ pub fn was_dispatched(journal: &Journal, project: &Path, fingerprint: &str) -> b
     rows_of(journal, project)
         .any(|(head, _)| head.kind == "running" && head.fingerprint.as_deref() == Some(fingerprint))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::journal::JournalLimits;
+
+    const ID: &str = "0123456789abcdef0123456789abcdef";
+
+    /// A journal with these rows of the project `/p`, and what an index makes of it.
+    fn journal(rows: &[serde_json::Value]) -> (tempfile::TempDir, Journal, Past) {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal.jsonl"), JournalLimits::default()).unwrap();
+        for row in rows {
+            let mut row = row.clone();
+            row["at"] = "2026-11-30T08:00:00.000Z".into();
+            row["project"] = "/p".into();
+            row["task_id"] = "T-1".into();
+            journal.append_and_confirm(row.to_string(), Duration::from_secs(10)).unwrap();
+        }
+        let past = build(&journal).remove("/p").unwrap_or_default();
+        (folder, journal, past)
+    }
+
+    fn running() -> serde_json::Value {
+        json!({"kind": "running", "dispatch_id": ID, "fingerprint": "f", "created_at": "c",
+               "started_at": "2026-11-30T08:00:00.000Z", "session_id": null})
+    }
+
+    fn ended(status: &str) -> serde_json::Value {
+        json!({"kind": "ended", "dispatch_id": ID, "status": status, "error": null, "started_at": null,
+               "completed_at": null, "fingerprint": null, "created_at": "c", "planner": null, "result": null,
+               "report": null, "verdict": null, "log_line": "- a line"})
+    }
+
+    #[test]
+    fn an_end_that_was_not_written_is_believed_by_nobody() {
+        let revoked = json!({"kind": "not_ended", "dispatch_id": ID});
+        let (_folder, journal, past) = journal(&[running(), ended("COMPLETE"), revoked]);
+        let (project, id) = (Path::new("/p"), DispatchId::parse(ID).unwrap());
+        assert_eq!(ended_task(&journal, project, "T-1"), None);
+        assert_eq!(ran_before(&journal, project, "T-1", "c"), None);
+        assert!(ended_dispatch(&journal, project, id).is_none());
+        assert!(past.lines.is_empty());
+    }
+
+    #[test]
+    fn an_end_that_was_written_at_the_second_try_counts() {
+        let revoked = json!({"kind": "not_ended", "dispatch_id": ID});
+        let (_folder, journal, past) = journal(&[running(), ended("COMPLETE"), revoked, ended("ERROR")]);
+        let (project, id) = (Path::new("/p"), DispatchId::parse(ID).unwrap());
+        assert_eq!(ended_task(&journal, project, "T-1").unwrap().status, wire::session::EndStatus::Error);
+        assert!(ended_dispatch(&journal, project, id).is_some());
+        assert_eq!(past.lines.len(), 1);
+    }
+
+    #[test]
+    fn only_a_refusal_proves_that_a_dispatch_did_not_arrive() {
+        let id = DispatchId::parse(ID).unwrap();
+        let refused = json!({"kind": "not_accepted", "dispatch_id": ID, "reason": "busy"});
+        let (_folder, open, past) = journal(&[running()]);
+        assert!(past.facts(id).unwrap().sent && facts(&open, Path::new("/p"), id).unwrap().sent);
+        let (_folder, _journal, past) = journal(&[running(), refused]);
+        assert!(!past.facts(id).unwrap().sent);
+    }
+}

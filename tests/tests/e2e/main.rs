@@ -15,6 +15,7 @@ mod crashes;
 mod disks;
 mod dispatch;
 mod halting;
+mod hardships;
 mod limits;
 mod locks;
 mod logs;
