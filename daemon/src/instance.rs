@@ -88,9 +88,11 @@ impl Instance {
 }
 
 impl Drop for Instance {
-    /// Empties the file, so that it never names a daemon that ended in order. The lock goes with the descriptor.
+    /// Empties the file, so that it never names a daemon that ended in order, and unlocks it: closing alone would leave
+    /// the lock with a child that another thread has just forked and that has not yet run its program.
     fn drop(&mut self) {
         self.file.set_len(0).ok();
+        self.file.unlock().ok();
     }
 }
 
