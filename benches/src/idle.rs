@@ -26,7 +26,7 @@ pub(crate) fn measure(world: &World, seconds: u64, table: &mut Table) -> Result<
     let (pid, words) = (daemon.pid(), world.words());
     let (ticks, fine, begin) = (process::ticks(pid)?, process::on_processor(pid)?, Instant::now());
     std::thread::sleep(Duration::from_secs(seconds));
-    let (ticks, fine) = (process::ticks(pid)? - ticks, process::on_processor(pid)?.saturating_sub(fine));
+    let (ticks, fine) = (process::ticks(pid)? - ticks, process::used_since(&fine, &process::on_processor(pid)?));
     let elapsed = begin.elapsed().as_secs_f64();
 
     let used = u32::try_from(ticks)? * 100 / u32::try_from(process::ticks_per_second())?.max(1);

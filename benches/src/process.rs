@@ -1,5 +1,7 @@
 //! What the kernel says a process costs: processor time and memory, from `/proc`. Linux only.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::time::Duration;
 
@@ -42,16 +44,22 @@ pub(crate) fn ticks_per_second() -> u64 {
     rustix::param::clock_ticks_per_second()
 }
 
-/// Time that its threads of now spent on a processor: finer than ticks, but without threads that have ended.
-pub(crate) fn on_processor(pid: u32) -> Result<Duration> {
-    let mut nanoseconds = 0;
+/// Time that each of its threads spent on a processor: finer than ticks.
+pub(crate) fn on_processor(pid: u32) -> Result<HashMap<OsString, Duration>> {
+    let mut times = HashMap::new();
     for task in fs::read_dir(format!("/proc/{pid}/task"))? {
-        let path = task?.path().join("schedstat");
+        let task = task?;
         // A thread may end between the listing and the reading.
-        let Ok(text) = fs::read_to_string(&path) else { continue };
-        nanoseconds += text.split_whitespace().next().context("schedstat is empty")?.parse::<u64>()?;
+        let Ok(text) = fs::read_to_string(task.path().join("schedstat")) else { continue };
+        let nanoseconds = text.split_whitespace().next().context("schedstat is empty")?.parse()?;
+        times.insert(task.file_name(), Duration::from_nanos(nanoseconds));
     }
-    Ok(Duration::from_nanos(nanoseconds))
+    Ok(times)
+}
+
+/// What the threads that are still there used since `before`.
+pub(crate) fn used_since(before: &HashMap<OsString, Duration>, now: &HashMap<OsString, Duration>) -> Duration {
+    now.iter().map(|(thread, time)| time.saturating_sub(before.get(thread).copied().unwrap_or_default())).sum()
 }
 
 /// Threads, open descriptors.

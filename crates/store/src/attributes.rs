@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 
+use rustix::fs::Stat;
 use rustix::io::Errno;
 
 use crate::error::IoFault;
@@ -31,8 +32,8 @@ impl From<IoFault> for CannotKeep {
 }
 
 impl Attributes {
-    pub(crate) fn of(file: &OpenFile) -> Result<Self, IoFault> {
-        let stat = file.stat()?;
+    /// Of an open file whose state is `stat`.
+    pub(crate) fn of(file: &OpenFile, stat: &Stat) -> Result<Self, IoFault> {
         let mut xattrs = Vec::new();
         for name in names(file)? {
             match file.sys.xattr(file.fd(), &name) {
@@ -41,7 +42,7 @@ impl Attributes {
             }
         }
         xattrs.sort();
-        Ok(Self { uid: stat.st_uid, gid: stat.st_gid, mode: permissions(&stat), xattrs })
+        Ok(Self { uid: stat.st_uid, gid: stat.st_gid, mode: permissions(stat), xattrs })
     }
 
     /// Owner first (a change of owner clears mode bits), then mode, then attributes (an ACL refines the mode).

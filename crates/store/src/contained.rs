@@ -51,7 +51,8 @@ impl ProjectDir {
     ///
     /// See [`ContainedError`].
     pub fn read_contained(&self, relative: &str, limit: Limit) -> Result<FileBytes, ContainedError> {
-        Ok(read_open(&self.open_inside(relative)?, limit)?)
+        let file = self.open_inside(relative)?;
+        read_open(&file, &file.stat()?, limit).map_err(ContainedError::from)
     }
 
     fn open_inside(&self, relative: &str) -> Result<OpenFile, ContainedError> {
@@ -79,13 +80,13 @@ impl ProjectDir {
             Resolution::Inside { relative, kind: Kind::Other } => relative,
         };
         let Some((folders, name)) = resolved.rsplit_once('/') else {
-            return Ok(open_regular(&self.root, &resolved, OFlags::RDONLY)?);
+            return Ok(open_regular(&self.root, &resolved, OFlags::RDONLY)?.0);
         };
         let mut parts = folders.split('/');
         let mut folder = self.root.open_beneath(parts.next().unwrap_or("."))?;
         for part in parts {
             folder = folder.open_beneath(part)?;
         }
-        Ok(open_regular(&folder, name, OFlags::RDONLY)?)
+        Ok(open_regular(&folder, name, OFlags::RDONLY)?.0)
     }
 }

@@ -3,6 +3,7 @@
 //! Every other operation of this crate starts from a [`ProjectDir`] and goes through its descriptors, so that a
 //! renamed or replaced folder can never redirect a write. What is in the folders is read and written elsewhere.
 
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::FileType;
@@ -153,6 +154,25 @@ impl ProjectDir {
             Ok(Some(stat)) if Identity::of(&stat) == self.pi.identity => Ok(()),
             _ => Err(Moved(self.root.shown(names::PI))),
         }
+    }
+
+    /// The states of `tasks.json` and of the lock, by one look each; for the sweep, which asks once a second for each
+    /// project. The lock's whole name is walked anew: where that finds the very file that was seen through the opened
+    /// folders before, these still have their names, except that one may be a link now. So a sweep must ask
+    /// [`ProjectDir::still_named`] from time to time, too. `None`: it takes more looks to tell.
+    #[must_use]
+    pub fn glance(&self) -> Option<(Option<Stamp>, Stamp)> {
+        if self.root.path.as_os_str() != self.named.as_os_str() {
+            return None;
+        }
+        // Put together by hand: this is asked once a second for each project.
+        let mut lock = OsString::with_capacity(self.named.as_os_str().len() + names::PI.len() + names::LOCK.len() + 2);
+        for part in [self.named.as_os_str(), "/".as_ref(), names::PI.as_ref(), "/".as_ref(), names::LOCK.as_ref()] {
+            lock.push(part);
+        }
+        let lock = self.root.sys.stat_path(Path::new(&lock)).ok()?;
+        let queue = self.root.stat(names::QUEUE).ok()?;
+        Some((queue.as_ref().map(Stamp::of), Stamp::of(&lock)))
     }
 
     /// The state of a watched file by one `fstatat`; `None` when there is nothing. Links are not followed.

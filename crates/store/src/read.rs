@@ -2,7 +2,7 @@
 //!
 //! What the bytes mean is for the caller. Nothing here writes.
 
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::error::IoFault;
@@ -113,8 +113,8 @@ impl ProjectRoot {
 }
 
 /// Opens a regular file for reading, or for reading and appending. The name is looked at first, so that a device or a
-/// FIFO is not even opened, and the open file again, since the name may have changed in between.
-pub(crate) fn open_regular(folder: &Folder, name: &str, access: OFlags) -> Result<OpenFile, ReadError> {
+/// FIFO is not even opened, and the open file again, since the name may have changed in between: that state is returned.
+pub(crate) fn open_regular(folder: &Folder, name: &str, access: OFlags) -> Result<(OpenFile, Stat), ReadError> {
     match folder.stat(name)? {
         None => return Err(ReadError::Missing),
         Some(stat) if !is_regular(&stat) => return Err(ReadError::NotRegular),
@@ -126,17 +126,19 @@ pub(crate) fn open_regular(folder: &Folder, name: &str, access: OFlags) -> Resul
         Errno::LOOP | Errno::NXIO | Errno::ISDIR | Errno::NODEV => ReadError::NotRegular,
         _ => ReadError::Io(fault),
     })?;
-    if is_regular(&file.stat()?) { Ok(file) } else { Err(ReadError::NotRegular) }
+    let stat = file.stat()?;
+    if is_regular(&stat) { Ok((file, stat)) } else { Err(ReadError::NotRegular) }
 }
 
 pub(crate) fn read_file(folder: &Folder, name: &str, limit: Limit) -> Result<FileBytes, ReadError> {
-    read_open(&open_regular(folder, name, OFlags::RDONLY)?, limit)
+    let (file, stat) = open_regular(folder, name, OFlags::RDONLY)?;
+    read_open(&file, &stat, limit)
 }
 
-pub(crate) fn read_open(file: &OpenFile, limit: Limit) -> Result<FileBytes, ReadError> {
-    let stat = file.stat()?;
+/// Reads an open file whose state was `stat` just before.
+pub(crate) fn read_open(file: &OpenFile, stat: &Stat, limit: Limit) -> Result<FileBytes, ReadError> {
     let too_large = ReadError::TooLarge { limit: limit.bytes() };
-    let expected = match usize::try_from(size(&stat)) {
+    let expected = match usize::try_from(size(stat)) {
         Ok(size) if size <= limit.bytes() => size,
         _ => return Err(too_large),
     };
@@ -144,5 +146,5 @@ pub(crate) fn read_open(file: &OpenFile, limit: Limit) -> Result<FileBytes, Read
     if bytes.len() > limit.bytes() {
         return Err(too_large);
     }
-    Ok(FileBytes { hash: RawHash::of(&bytes), bytes, stamp: Stamp::of(&stat) })
+    Ok(FileBytes { hash: RawHash::of(&bytes), bytes, stamp: Stamp::of(stat) })
 }

@@ -60,9 +60,13 @@ impl ProjectDir {
             ReadError::Io(fault) => ReplaceError::CannotWrite(fault),
             ReadError::Missing | ReadError::NotRegular | ReadError::TooLarge { .. } => CHANGED,
         };
-        let file = open_regular(&self.root, names::QUEUE, OFlags::RDONLY).map_err(changed)?;
-        let attributes = Attributes::of(&file)?;
-        if read_open(&file, Limit::Queue).map_err(changed)?.hash == expected { Ok(attributes) } else { Err(CHANGED) }
+        let (file, stat) = open_regular(&self.root, names::QUEUE, OFlags::RDONLY).map_err(changed)?;
+        let attributes = Attributes::of(&file, &stat)?;
+        if read_open(&file, &stat, Limit::Queue).map_err(changed)?.hash == expected {
+            Ok(attributes)
+        } else {
+            Err(CHANGED)
+        }
     }
 }
 

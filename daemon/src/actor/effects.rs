@@ -226,6 +226,15 @@ pub fn answer(result: &Result<wire::Raw, wire::error::ErrorObject>) -> Answer {
     }
 }
 
+/// A claim begins before its task is told of: the claim is another thread's work, telling is ours.
+pub(super) fn claim_first(effects: &mut [Effect]) {
+    let is_claim = |effect: &Effect| matches!(effect, Effect::Job(Job::Claim(_)));
+    let is_told = |effect: &Effect| matches!(effect, Effect::Record(lifecycle::Fact::Pending(_)));
+    if let Some(at) = effects.iter().position(is_claim).filter(|at| effects[..*at].iter().all(is_told)) {
+        effects[..=at].rotate_right(1);
+    }
+}
+
 /// The limits of time in the state machine's terms.
 pub(super) fn limits(settings: &Settings) -> lifecycle::Settings {
     let ms = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);

@@ -139,6 +139,8 @@ impl Actor {
         while !self.gone {
             let due = self.deadline.map(|at| Instant::now() + self.until(at));
             let stuck = self.job.as_ref().map(|(_, since)| *since + STUCK_AFTER).filter(|_| !self.hung);
+            // One timer for both: there are as many as projects.
+            let wake = due.into_iter().chain(stuck).min();
             tokio::select! {
                 biased;
                 done = next_done(&mut self.job) => self.job_done(done),
@@ -146,8 +148,10 @@ impl Actor {
                     Some(letter) => self.read_letter(*letter),
                     None => break,
                 },
-                () = at(due) => self.step(Event::Tick),
-                () = at(stuck) => self.is_stuck(),
+                () = at(wake) => match stuck.filter(|stuck| *stuck <= Instant::now()) {
+                    Some(_) => self.is_stuck(),
+                    None => self.step(Event::Tick),
+                },
                 Ok(()) = gaps.changed() => self.step(Event::Woke),
             }
         }
@@ -213,8 +217,9 @@ impl Actor {
 
     fn step(&mut self, event: Event) {
         let now = self.hub.now();
-        let (effects, deadline) = self.project.step(event, now);
+        let (mut effects, deadline) = self.project.step(event, now);
         self.deadline = deadline;
+        effects::claim_first(&mut effects);
         for effect in effects {
             self.carry_out(effect, now);
         }
@@ -231,15 +236,15 @@ impl Actor {
             self.task_settings = Some(self.settings.clone());
         }
         let context = self.context(body_of(&job));
-        let (pool, failed) = (self.hub.pool.clone(), effects::failed(&job));
+        let failed = effects::failed(&job);
+        // Boxed: at the start every project has a job that waits for its turn.
+        let work: Box<dyn FnOnce() -> (Box<Files>, Done) + Send> = Box::new(move || {
+            let done = files.perform(job, &context);
+            (files, done)
+        });
+        let running = self.hub.pool.run(work);
         let work = async move {
-            let done = pool
-                .run(move || {
-                    let done = files.perform(job, &context);
-                    (files, done)
-                })
-                .await;
-            match done {
+            match running.await {
                 Ok((files, done)) => (Some(files), done),
                 Err(_) => (None, failed),
             }
@@ -255,6 +260,7 @@ impl Actor {
             running: self.project.running(),
             body: body.and_then(|body| self.bodies.get(body)),
             session_id: self.project.owner_session().map(str::to_owned),
+            idle_owner: self.project.idle_owner().map(|process| process.pid),
         }
     }
 
@@ -284,7 +290,7 @@ impl Actor {
         self.queue.clone_from(&files.queue);
         self.warnings.clone_from(&files.warnings);
         self.files = Some(files);
-        if let Some((task_id, dispatch, runs)) = outlived {
+        if let Some((task_id, dispatch, runs)) = outlived.map(|outlived| *outlived) {
             self.step(Event::RunsAlive { task_id, dispatch, runs });
         }
         self.step(Event::Done(Box::new(done)));

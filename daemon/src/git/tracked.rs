@@ -32,7 +32,7 @@ pub enum Tracking {
 /// What an index said the last time; the caller keeps it, so that the index is read again only when it has changed.
 #[derive(Debug, Clone, Default)]
 pub struct TrackedCache {
-    known: Option<Known>,
+    known: Option<Box<Known>>,
 }
 
 /// The answer of one state of one index about one name.
@@ -73,9 +73,9 @@ impl TrackedCache {
             return Ok(Tracking::NotTracked);
         };
         let fresh = |known: &Known| known.index == index && known.stamp == stamp && known.name == inside;
-        if !self.known.as_ref().is_some_and(fresh) {
+        if !self.known.as_deref().is_some_and(fresh) {
             let answer = names(opened, stamp, &index, &repository.git_dir, inside);
-            self.known = Some(Known { index, stamp, name: inside.to_owned(), answer });
+            self.known = Some(Box::new(Known { index, stamp, name: inside.to_owned(), answer }));
         }
         let answer = self.known.as_ref().map_or_else(|| Ok(Names::default()), |known| known.answer.clone())?;
         let tracked = answer.exact || answer.alike.iter().any(|other| same_file(&repository.work_tree, other, &file));

@@ -63,6 +63,12 @@ fn is_about_a_dispatch(line: &str) -> bool {
 }
 
 impl Past {
+    /// Nothing is known: the project need not keep it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.dispatches.is_empty() && self.lines.is_empty() && self.newest.is_none() && self.failed.is_none()
+    }
+
     /// What is known of a dispatch that another daemon started (D22).
     #[must_use]
     pub fn facts(&self, dispatch: DispatchId) -> Option<Facts> {
@@ -152,6 +158,10 @@ pub struct Dispatches {
 }
 
 impl Dispatches {
+    fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// When this task was dispatched before, newest first, two at most.
     #[must_use]
     pub fn before(&self, task_id: &str, created_at: &str) -> Vec<Wall> {

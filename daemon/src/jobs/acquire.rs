@@ -33,7 +33,7 @@ impl Files {
             Ok(Acquisition::Acquired { lock, recovered }) => {
                 self.note_protection(&lock, &dir);
                 self.watched.note_lock(&dir);
-                self.lock = Some(*lock);
+                self.lock = Some(lock);
                 let same = recovered.as_ref().filter(|content| same_boot(content, me));
                 self.dead_owner_since = same.and_then(|content| content.acquired_at);
                 let recovered = recovered.map(|content| recovered_from(&content, me));
@@ -42,7 +42,8 @@ impl Files {
                     tracing::warn!(project = %self.path.display(), ?failure, "leftovers could not be swept");
                     Vec::new()
                 });
-                self.outlived = self.past(context).take_outlived();
+                self.outlived = self.past(context).take_outlived().map(Box::new);
+                self.past.take_if(|past| past.is_empty());
                 Acquired::Ours { recovered, fresh_folder, lost }
             }
             Ok(Acquisition::Blocked(found)) => {

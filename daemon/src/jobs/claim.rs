@@ -21,7 +21,9 @@ impl Files {
 
     fn try_claim(&mut self, claim: &Claim, context: &Context) -> Result<ClaimResult, ClaimResult> {
         let dir = self.ours().map_err(ClaimResult::Failed)?;
-        let ahead = Ahead::start(&self.path, claim.process.pid, context);
+        let pid = claim.process.pid;
+        let ahead = self.ahead.take().filter(|ahead| ahead.is_of(pid) && ahead.is_fresh());
+        let ahead = ahead.map_or_else(|| Ahead::start(&self.path, pid, context), |ahead| *ahead);
         let settings = self.settings_now(&dir, context).map_err(ClaimResult::ContextFile)?;
         let context = &Context { settings: settings.clone(), ..context.clone() };
         self.check_log(&dir, context).map_err(ClaimResult::WorkLog)?;
@@ -49,7 +51,7 @@ impl Files {
         drop(writing);
         self.note_method(replaced.method);
         let displaced = replaced.displaced.is_some();
-        self.swap = replaced.displaced;
+        self.swap = replaced.displaced.map(Box::new);
         self.journal_running(&document, claim, context);
         self.warn_tight(&document);
         self.claimed_with = Some(settings);

@@ -30,7 +30,7 @@ impl Files {
     pub(super) fn check_log(&mut self, dir: &Arc<ProjectDir>, context: &Context) -> Result<(), String> {
         let log = work_log(dir, context)?;
         let stamp = log.stamp().map_err(|error| failure::chain(&error))?;
-        if stamp.is_some() && stamp == self.log_checked {
+        if stamp.is_some() && stamp.as_ref() == self.log_checked.as_deref() {
             return Ok(());
         }
         let check = log.check().map_err(|error| failure::chain(&error))?;
@@ -38,14 +38,14 @@ impl Files {
             tracing::warn!(project = %self.path.display(), warning, "work log");
             self.warn_once(warning);
         }
-        self.log_checked = Some(check.stamp);
+        self.log_checked = Some(Box::new(check.stamp));
         Ok(())
     }
 
     pub(super) fn open_log(&mut self, context: &Context) -> Result<(), String> {
         let dir = self.dir.clone().ok_or("the folder is gone")?;
         let open = work_log(&dir, context)?.open().map_err(|error| failure::chain(&error))?;
-        self.log = Some(open);
+        self.log = Some(Box::new(open));
         Ok(())
     }
 
@@ -134,7 +134,7 @@ impl Files {
         }
         let mut log = self.log.take().ok_or("the work log was not open")?;
         let check = log.append(&line).map_err(|error| failure::chain(&error))?;
-        self.log_checked = Some(check.stamp);
+        self.log_checked = Some(Box::new(check.stamp));
         Ok(())
     }
 

@@ -33,19 +33,21 @@ pub struct Files {
     /// The root as it was registered.
     pub path: Arc<Path>,
     /// The PENDING document that was read last, for the job that follows.
-    pub fresh: Option<(RawHash, queue::Document)>,
+    pub fresh: Option<Box<(RawHash, queue::Document)>>,
+    /// What the claim that is likely to follow must know, on its way.
+    pub(crate) ahead: Option<Box<ahead::Ahead>>,
     /// Root and `.pi`, opened once (D18).
     pub dir: Option<Arc<ProjectDir>>,
     /// Our ownership of the queue.
-    pub lock: Option<store::Lock>,
+    pub lock: Option<Box<store::Lock>>,
     /// What the last durable replace of a claim displaced (D64).
-    pub swap: Option<store::SwapFile>,
+    pub swap: Option<Box<store::SwapFile>>,
     /// The work log, open between its check and the append (D67).
-    pub log: Option<store::OpenLog>,
+    pub log: Option<Box<store::OpenLog>>,
     /// Since when the dead owner of this boot had the lock that we recovered.
     pub dead_owner_since: Option<Timestamp>,
     /// The work log when it was last found good (D30).
-    pub log_checked: Option<store::Stamp>,
+    pub log_checked: Option<Box<store::Stamp>>,
     /// The line that belongs to the end being written.
     pub line: Option<String>,
     /// The message of the last claim.
@@ -53,7 +55,7 @@ pub struct Files {
     /// The journal's row of the end that was written last.
     pub ended: Option<Box<wire::journal::Ended>>,
     /// Runs of an ended task that outlived the daemon before this one (D66); told once.
-    pub outlived: Option<Outlived>,
+    pub outlived: Option<Box<Outlived>>,
     /// Writes of the planner that nobody saw, kept aside on the way (D64).
     pub kept: Vec<String>,
     /// The settings of the dispatch that was claimed, with the project's own file as it is now (D68, D71).
@@ -87,6 +89,8 @@ pub struct Context {
     pub body: Option<BodyRef>,
     /// The owner's session.
     pub session_id: Option<String>,
+    /// The owner's process, while that session is idle.
+    pub idle_owner: Option<u32>,
 }
 
 impl Files {
@@ -96,6 +100,7 @@ impl Files {
         Self {
             path,
             fresh: None,
+            ahead: None,
             dir: None,
             lock: None,
             swap: None,

@@ -5,6 +5,7 @@ use queue::{Assessment, Document, Field, Problem};
 use store::{FileBytes, ProjectDir, ReadError};
 use wire::status::{QueueStatus, TaskStatus};
 
+use super::ahead::Ahead;
 use super::{Context, Files, failure};
 use crate::git::Tracking;
 use crate::history::{self, Past};
@@ -43,8 +44,13 @@ impl Files {
             Err(problem) => self.unreadable(hash, &problem),
             Ok(document) => {
                 let content = self.content(dir, &document, context);
-                if matches!(content, Content::Pending(_)) {
-                    self.fresh = Some((file.hash, document));
+                if let Content::Pending(pending) = &content {
+                    let may_be_claimed = pending.rejection.is_none() && !pending.full;
+                    self.ahead = context
+                        .idle_owner
+                        .filter(|_| may_be_claimed)
+                        .map(|pid| Box::new(Ahead::start(&self.path, pid, context)));
+                    self.fresh = Some(Box::new((file.hash, document)));
                 }
                 View { hash, content }
             }
@@ -148,8 +154,8 @@ impl Files {
     ///
     /// What was read just before is taken for it without another look: whoever writes checks the bytes once more.
     pub(super) fn document(&mut self, dir: &ProjectDir, expected: store::RawHash) -> Result<Document, Failure> {
-        if let Some((_, document)) = self.fresh.take().filter(|(hash, _)| *hash == expected) {
-            return Ok(document);
+        if let Some(fresh) = self.fresh.take().filter(|fresh| fresh.0 == expected) {
+            return Ok(fresh.1);
         }
         let file = dir.read_queue().map_err(|error| failure::read(&error))?;
         if file.hash != expected {

@@ -11,7 +11,7 @@ use super::folders::Seen;
 use super::known::{Known, Standing};
 use crate::actor::mail::{Control, Mail};
 use crate::actor::{self, ProjectSpec};
-use crate::config::Config;
+use crate::config::{Config, Settings};
 use crate::files::FileError;
 use crate::projects::Entry;
 use crate::registry::{ByOption, Project, ProjectList, StateFileError, merge_projects};
@@ -182,13 +182,19 @@ impl State {
             (false, false) => Standing::Disabled,
         };
         let own = seen.map(|seen| seen.own.clone()).unwrap_or_default();
-        let settings = Arc::new(config.settings(project.config.as_ref(), &own));
+        let settings = self.shared(config.settings(project.config.as_ref(), &own));
         let mut known = self.spawn(project, settings, standing);
         known.is_named_by(project);
         if standing == Standing::Disabling {
             known.ask(Control::Disable { now: false });
         }
         self.known.push(known);
+    }
+
+    /// Most projects have the same settings: each takes those of the one before it, if they are.
+    fn shared(&self, settings: Settings) -> Arc<Settings> {
+        let last = self.known.last().map(|known| &known.settings).filter(|known| ***known == settings);
+        last.map_or_else(|| Arc::new(settings), Arc::clone)
     }
 
     /// A project that the last daemon owned and nobody names: its lock is recovered, its task brought to an end (D71).
@@ -205,7 +211,7 @@ impl State {
 
     /// Starts the actor. A project that is to leave begins as an active one: only that takes up what a dead owner left,
     /// and no session is attached yet that a task could go to.
-    fn spawn(&self, project: &Project, settings: Arc<crate::config::Settings>, standing: Standing) -> Known {
+    fn spawn(&self, project: &Project, settings: Arc<Settings>, standing: Standing) -> Known {
         let (admin, shown) = match standing {
             Standing::Active => (Admin::Active, Admin::Active),
             Standing::Disabling | Standing::Removing => (Admin::Active, Admin::Leaving),

@@ -210,6 +210,9 @@ impl Sys {
     pub(crate) fn xattrs(&self, file: BorrowedFd<'_>) -> Outcome<Vec<CString>> {
         let list = self.run(Call::GetXattr, Path::new(""), || {
             let mut list = vec![0_u8; calls::flistxattr_query(file)?];
+            if list.is_empty() {
+                return Ok(list);
+            }
             let length = calls::flistxattr(file, &mut list[..])?;
             list.truncate(length);
             Ok(list)

@@ -239,7 +239,8 @@ impl WorkLog {
     }
 
     fn open_file(&self, folder: &Folder, access: OFlags) -> Result<OpenFile, LogError> {
-        open_regular(folder, &self.name, access).map_err(|error| self.unreadable(error))
+        let opened = open_regular(folder, &self.name, access);
+        opened.map(|(file, _)| file).map_err(|error| self.unreadable(error))
     }
 
     fn unreadable(&self, error: ReadError) -> LogError {
@@ -254,7 +255,7 @@ impl WorkLog {
     /// Checks the text of an open log; also returns the text.
     fn check_open(&self, file: &OpenFile) -> Result<(LogCheck, String), LogError> {
         self.check_links(file)?;
-        let bytes = read_open(file, Limit::WorkLog).map_err(|error| self.unreadable(error))?;
+        let bytes = read_open(file, &file.stat()?, Limit::WorkLog).map_err(|error| self.unreadable(error))?;
         let text = String::from_utf8(bytes.bytes).map_err(|_| LogError::NotUtf8(self.path()))?;
         heading::find(&text, &self.heading)?;
         Ok((self.passed(bytes.stamp), text))

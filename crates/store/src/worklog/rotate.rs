@@ -45,7 +45,7 @@ impl WorkLog {
             if text[range.end..].trim().is_empty() {
                 return Ok(Rotated::Nothing);
             }
-            let attributes = Attributes::of(&file)?;
+            let attributes = Attributes::of(&file, &file.stat()?)?;
             let (kept, moved) = (format!("{}\n", &text[..range.end]), &text[range.start..]);
             let archive = self.archive(folder, &attributes, moved, date)?;
             match self.shorten(folder, &attributes, &text, &kept) {

@@ -1,9 +1,12 @@
 //! `daemon.status`: everything that is to be seen (promise 7). Every actor is asked; none is waited for for long.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
-use wire::status::{DaemonDetail, ProjectState, ProjectStatus, ProjectWatch, QueueStatus, Status, WatchMode};
+use serde::Serialize;
+use wire::Raw;
+use wire::error::ErrorObject;
+use wire::status::{DaemonDetail, ProjectState, ProjectStatus, ProjectWatch, QueueStatus, WatchMode};
 
 use crate::actor::mail::ProjectRef;
 use crate::clock;
@@ -11,13 +14,25 @@ use crate::peer::Responder;
 use crate::projects::ask_status;
 use crate::server::Service;
 
-/// How long one actor may take; all are asked side by side.
+/// How long one actor may take.
 const ANSWER_WITHIN: Duration = Duration::from_millis(500);
+/// So many are asked side by side: enough that many silent ones cost little time, few enough that a thousand projects
+/// cost little memory.
+const MOST_ASKED: usize = 64;
 
 /// Answers also when projects do not.
 pub(super) async fn handle(service: &Service, answer: Responder) {
-    let projects = projects(service.hub.projects.all()).await;
-    answer.result(&Status { daemon: daemon(service), projects });
+    match projects(service.hub.projects.all()).await {
+        Ok(projects) => answer.result(&Shown { daemon: daemon(service), projects }),
+        Err(error) => answer.error(ErrorObject::internal(&error.to_string())),
+    }
+}
+
+/// [`wire::status::Status`], with the projects as JSON.
+#[derive(Serialize)]
+struct Shown {
+    daemon: DaemonDetail,
+    projects: Raw,
 }
 
 fn daemon(service: &Service) -> DaemonDetail {
@@ -36,16 +51,29 @@ fn daemon(service: &Service) -> DaemonDetail {
     }
 }
 
-async fn projects(all: Vec<ProjectRef>) -> Vec<ProjectStatus> {
-    let mut asked = JoinSet::new();
-    for (index, project) in all.into_iter().enumerate() {
-        asked.spawn(
-            async move { (index, ask_status(&project, ANSWER_WITHIN).await.unwrap_or_else(|| silent(&project))) },
-        );
+/// The answers in the order of the registry, each written down as it comes: a thousand of them take little memory so.
+async fn projects(all: Vec<ProjectRef>) -> Result<Raw, serde_json::Error> {
+    let mut list = String::from("[");
+    let mut asked = VecDeque::new();
+    let mut rest = all.into_iter();
+    loop {
+        while asked.len() < MOST_ASKED
+            && let Some(project) = rest.next()
+        {
+            asked.push_back(tokio::spawn(async move {
+                ask_status(&project, ANSWER_WITHIN).await.unwrap_or_else(|| silent(&project))
+            }));
+        }
+        let Some(next) = asked.pop_front() else { break };
+        // The task neither panics nor is aborted.
+        let Ok(status) = next.await else { continue };
+        if list.len() > 1 {
+            list.push(',');
+        }
+        list.push_str(&serde_json::to_string(&status)?);
     }
-    let mut answers = asked.join_all().await;
-    answers.sort_by_key(|(index, _)| *index);
-    answers.into_iter().map(|(_, status)| status).collect()
+    list.push(']');
+    Raw::parse(list)
 }
 
 /// A project whose actor does not answer.
