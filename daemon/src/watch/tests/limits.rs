@@ -106,6 +106,23 @@ impl Gate for Count {
 }
 
 #[tokio::test]
+async fn f037_with_a_lock_two_files_are_looked_at_each_sweep_and_the_folders_now_and_then() {
+    let world = World::run(Watch::new(&WatchConfig { mode: Wanted::Poll, sweep_interval: FAST_SWEEP }));
+    let count = Arc::new(Count::default());
+    let mut project = world.project_on("p", &Sys::gated(count.clone()));
+    std::fs::File::create(project.root.join(".pi/pi-claude-handoff.lock")).unwrap();
+    project.write("a");
+    project.sees("a").await;
+    project.settle(&world).await;
+    count.0.lock().unwrap().clear();
+    world.sweeps(80).await;
+    let counts = count.0.lock().unwrap().clone();
+    let of = |name: &str| counts.get(name).copied().unwrap_or_default();
+    assert!(of("tasks.json") >= 80 && of(".pi") * 4 <= of("tasks.json"), "{counts:?}");
+    assert!(of(".pi") >= 5, "{counts:?}");
+}
+
+#[tokio::test]
 async fn f037_one_stat_of_each_file_and_sweep_and_nobody_is_woken() {
     let world = World::run(Watch::new(&WatchConfig { mode: Wanted::Poll, sweep_interval: FAST_SWEEP }));
     let count = Arc::new(Count::default());

@@ -118,3 +118,34 @@ async fn an_actor_that_ended_without_a_word_is_found_by_the_sweep() {
     until(|| backend.folders.lock().unwrap().is_empty()).await;
     assert!(world.watch.shared.projects.lock().unwrap().is_empty());
 }
+
+/// With a lock the sweep glances; what a glance does not see, a closer look finds soon.
+#[tokio::test]
+async fn a_folder_with_a_lock_that_loses_its_name_is_told_of() {
+    let moves: [fn(&std::path::Path); 4] = [
+        |root| fs::rename(root, root.with_extension("aside")).unwrap(),
+        |root| fs::rename(root.join(".pi"), root.join("pi-aside")).unwrap(),
+        |root| {
+            fs::rename(root.join(".pi"), root.join("pi-aside")).unwrap();
+            std::os::unix::fs::symlink("pi-aside", root.join(".pi")).unwrap();
+        },
+        |root| {
+            fs::rename(root, root.with_extension("aside")).unwrap();
+            fs::create_dir_all(root.join(".pi")).unwrap();
+            fs::write(root.join(".pi/pi-claude-handoff.lock"), "{}").unwrap();
+        },
+    ];
+    for (number, change) in moves.into_iter().enumerate() {
+        let (world, _) = World::silent(FAST_SWEEP);
+        let mut project = world.project("p");
+        fs::write(project.root.join(".pi/pi-claude-handoff.lock"), "{}").unwrap();
+        project.write("a");
+        project.sees("a").await;
+        project.settle(&world).await;
+        world.sweeps(10).await;
+        assert_eq!(project.letters(), 0, "{number}");
+        change(&project.root);
+        project.touched().await;
+        assert!(project.dir.as_ref().is_some_and(|dir| dir.still_named().is_err()), "{number}");
+    }
+}
