@@ -4,12 +4,14 @@
 //! nothing: the displaced file is read, and if it is not what the check saw, the names are exchanged back until the
 //! last bytes that the other writer wrote stand in place. Who wrote them and why is not known here.
 
+use std::time::Duration;
+
 use rustix::io::Errno;
 
 use crate::error::IoFault;
-use crate::folder::Folder;
+use crate::folder::{Folder, OpenFile};
 use crate::hash::RawHash;
-use crate::read::{Limit, ReadError, read_file};
+use crate::read::{FileBytes, Limit, ReadError, read_file, read_open};
 use crate::stamp::Identity;
 use crate::temporary::Temporary;
 
@@ -34,10 +36,27 @@ pub(crate) enum Swapped {
     Unseen,
 }
 
+/// From opening a file to writing it, on a busy machine. Waited for only when two writers have collided.
+const ABOUT_TO_WRITE: Duration = Duration::from_millis(10);
+
 /// How often two writers may collide before the newest write is kept aside instead.
 const COLLISIONS: usize = 1000;
 
-/// Puts `temporary` (holding `ours`) in the place of `target`, whose bytes must hash to `expected`.
+/// What is to be displaced.
+pub(crate) struct Expectation<'f> {
+    /// What its bytes must hash to.
+    pub(crate) hash: RawHash,
+    /// The file, if it is open already: then it is not opened again.
+    pub(crate) open: Option<(&'f OpenFile, Identity)>,
+}
+
+impl From<RawHash> for Expectation<'_> {
+    fn from(hash: RawHash) -> Self {
+        Self { hash, open: None }
+    }
+}
+
+/// Puts `temporary` (holding `ours`) in the place of `target`, which must be as `expected`.
 ///
 /// Durable when it returns `Displaced` or `Plain`. On an error the old file stands again, unless even the way back
 /// failed; then the temporary's name keeps it for the next start.
@@ -46,7 +65,7 @@ pub(crate) fn exchange_in(
     temporary: &Temporary<'_>,
     target: &str,
     limit: Limit,
-    expected: RawHash,
+    expected: &Expectation<'_>,
     ours: Seen,
 ) -> Result<Swapped, IoFault> {
     match folder.exchange(&temporary.name, target) {
@@ -55,9 +74,8 @@ pub(crate) fn exchange_in(
         Ok(None) => return plain(folder, temporary, target),
         Ok(Some(())) => {}
     }
-    let displaced = look(folder, &temporary.name, limit);
-    match displaced {
-        Ok(Some(seen)) if seen.hash == Some(expected) => match folder.sync() {
+    match look_at_expected(folder, &temporary.name, limit, expected) {
+        Ok(Some(seen)) if seen.hash == Some(expected.hash) => match folder.sync() {
             Ok(()) => Ok(Swapped::Displaced(seen)),
             Err(fault) => {
                 put_back(folder, &temporary.name, target, limit, ours)?;
@@ -88,7 +106,7 @@ fn put_back(folder: &Folder, swap: &str, target: &str, limit: Limit, ours: Seen)
             Err(fault) if fault.errno() == Errno::NOENT => return Ok(Swapped::Unseen),
             outcome => outcome?,
         };
-        if look(folder, swap, limit)? == Some(in_place) {
+        if stays(folder, swap, limit, in_place)? {
             // Ours, or a write that its own writer has replaced since.
             folder.unlink(swap)?;
             folder.sync()?;
@@ -99,10 +117,39 @@ fn put_back(folder: &Folder, swap: &str, target: &str, limit: Limit, ours: Seen)
     Ok(Swapped::Unseen)
 }
 
+/// Whether this is what has the name, and still a moment later: whoever opened it while it had the other name is about
+/// to write to it.
+fn stays(folder: &Folder, name: &str, limit: Limit, expected: Seen) -> Result<bool, IoFault> {
+    if look(folder, name, limit)? != Some(expected) {
+        return Ok(false);
+    }
+    std::thread::sleep(ABOUT_TO_WRITE);
+    Ok(look(folder, name, limit)? == Some(expected))
+}
+
+/// As [`look`], through the open file if that is the one.
+fn look_at_expected(
+    folder: &Folder,
+    name: &str,
+    limit: Limit,
+    expected: &Expectation<'_>,
+) -> Result<Option<Seen>, IoFault> {
+    match (folder.stat(name)?, expected.open) {
+        (None, _) => Ok(None),
+        (Some(stat), Some((file, identity))) if Identity::of(&stat) == identity => {
+            seen(identity, read_open(file, &stat, limit))
+        }
+        (Some(stat), _) => seen(Identity::of(&stat), read_file(folder, name, limit)),
+    }
+}
+
 pub(crate) fn look(folder: &Folder, name: &str, limit: Limit) -> Result<Option<Seen>, IoFault> {
     let Some(stat) = folder.stat(name)? else { return Ok(None) };
-    let identity = Identity::of(&stat);
-    match read_file(folder, name, limit) {
+    seen(Identity::of(&stat), read_file(folder, name, limit))
+}
+
+fn seen(identity: Identity, read: Result<FileBytes, ReadError>) -> Result<Option<Seen>, IoFault> {
+    match read {
         Ok(file) => Ok(Some(Seen { identity: file.stamp.identity, hash: Some(file.hash) })),
         Err(ReadError::Missing) => Ok(None),
         Err(ReadError::NotRegular | ReadError::TooLarge { .. }) => Ok(Some(Seen { identity, hash: None })),

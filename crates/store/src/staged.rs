@@ -7,13 +7,14 @@ use jiff::Timestamp;
 use rustix::fs::OFlags;
 
 use crate::attributes::{Attributes, CannotKeep};
-use crate::exchange::{Seen, Swapped, exchange_in};
+use crate::exchange::{Expectation, Seen, Swapped, exchange_in};
+use crate::folder::OpenFile;
 use crate::hash::RawHash;
 use crate::names;
 use crate::project::ProjectDir;
 use crate::read::{Limit, ReadError, open_regular, read_open};
 use crate::replace::{CHANGED, Method, ReplaceError, Replaced};
-use crate::stamp::Stamp;
+use crate::stamp::{Identity, Stamp};
 use crate::swap::{SwapFile, keep_as_lost};
 use crate::temporary::Temporary;
 use crate::turn::Turn;
@@ -24,9 +25,18 @@ use crate::turn::Turn;
 pub struct Staged<'p> {
     project: &'p ProjectDir,
     temporary: Temporary<'p>,
-    attributes: Attributes,
-    expected: RawHash,
+    /// The file that is to be replaced, open since it was checked.
+    old: Old,
     ours: Seen,
+}
+
+/// A `tasks.json` that was found to have the expected bytes.
+#[derive(Debug)]
+struct Old {
+    file: OpenFile,
+    identity: Identity,
+    attributes: Attributes,
+    hash: RawHash,
 }
 
 impl ProjectDir {
@@ -39,7 +49,8 @@ impl ProjectDir {
         if bytes.len() > Limit::Queue.bytes() {
             return Err(ReplaceError::TooLarge { size: bytes.len() });
         }
-        let attributes = self.attributes_of(expected)?;
+        let old = self.old_queue(expected)?;
+        let attributes = &old.attributes;
         let temporary = Temporary::create(&self.root, names::QUEUE, 0o600)?;
         attributes.give_to(&temporary.file).map_err(|why| match why {
             CannotKeep::Owner => ReplaceError::ForeignOwner {
@@ -51,22 +62,34 @@ impl ProjectDir {
         })?;
         temporary.fill(bytes)?;
         let ours = temporary.as_seen(bytes);
-        Ok(Staged { project: self, temporary, attributes, expected, ours })
+        Ok(Staged { project: self, temporary, old, ours })
     }
 
-    /// The check: the name leads to a regular file with exactly the expected bytes; its attributes.
-    fn attributes_of(&self, expected: RawHash) -> Result<Attributes, ReplaceError> {
-        let changed = |error| match error {
-            ReadError::Io(fault) => ReplaceError::CannotWrite(fault),
-            ReadError::Missing | ReadError::NotRegular | ReadError::TooLarge { .. } => CHANGED,
-        };
+    /// The check: the name leads to a regular file with exactly the expected bytes.
+    fn old_queue(&self, expected: RawHash) -> Result<Old, ReplaceError> {
         let (file, stat) = open_regular(&self.root, names::QUEUE, OFlags::RDONLY).map_err(changed)?;
         let attributes = Attributes::of(&file, &stat)?;
-        if read_open(&file, &stat, Limit::Queue).map_err(changed)?.hash == expected {
-            Ok(attributes)
-        } else {
-            Err(CHANGED)
+        let identity = Identity::of(&stat);
+        match read_open(&file, &stat, Limit::Queue).map_err(changed)?.hash == expected {
+            true => Ok(Old { file, identity, attributes, hash: expected }),
+            false => Err(CHANGED),
         }
+    }
+
+    /// The re-check: the name still leads to that file, and bytes and attributes are as they were. The file is not opened
+    /// again: each opening wakes everybody who watches the folder, ourselves too.
+    fn still_holds(&self, old: &Old) -> Result<(), ReplaceError> {
+        let stat = self.root.stat(names::QUEUE)?.filter(|stat| Identity::of(stat) == old.identity).ok_or(CHANGED)?;
+        let same = Attributes::of(&old.file, &stat)? == old.attributes
+            && read_open(&old.file, &stat, Limit::Queue).map_err(changed)?.hash == old.hash;
+        if same { Ok(()) } else { Err(CHANGED) }
+    }
+}
+
+fn changed(error: ReadError) -> ReplaceError {
+    match error {
+        ReadError::Io(fault) => ReplaceError::CannotWrite(fault),
+        ReadError::Missing | ReadError::NotRegular | ReadError::TooLarge { .. } => CHANGED,
     }
 }
 
@@ -83,15 +106,14 @@ impl Staged<'_> {
         project.still_named()?;
         let _turn = Turn::take(&project.root)?;
         self.temporary.become_swap()?;
-        if project.attributes_of(self.expected)? != self.attributes {
-            return Err(CHANGED);
-        }
+        project.still_holds(&self.old)?;
         let root = &project.root;
-        let swapped = exchange_in(root, &self.temporary, names::QUEUE, Limit::Queue, self.expected, self.ours)?;
+        let expected = Expectation { hash: self.old.hash, open: Some((&self.old.file, self.old.identity)) };
+        let swapped = exchange_in(root, &self.temporary, names::QUEUE, Limit::Queue, &expected, self.ours)?;
         let stamp = self.temporary.file.stat().ok().as_ref().map(Stamp::of);
         match swapped {
             Swapped::Displaced(seen) => {
-                let displaced = Some(SwapFile::new(self.temporary.name.clone(), seen.identity, self.expected));
+                let displaced = Some(SwapFile::new(self.temporary.name.clone(), seen.identity, self.old.hash));
                 Ok(Replaced { method: Method::Exchanged, stamp, displaced })
             }
             Swapped::Plain => Ok(Replaced { method: Method::PlainRename, stamp, displaced: None }),

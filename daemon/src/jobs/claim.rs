@@ -20,7 +20,7 @@ impl Files {
     }
 
     fn try_claim(&mut self, claim: &Claim, context: &Context) -> Result<ClaimResult, ClaimResult> {
-        let dir = self.ours().map_err(ClaimResult::Failed)?;
+        let dir = self.opened().map_err(ClaimResult::Failed)?;
         let pid = claim.process.pid;
         let ahead = self.ahead.take().filter(|ahead| ahead.is_of(pid) && ahead.is_fresh());
         let ahead = ahead.map_or_else(|| Ahead::start(&self.path, pid, context), |ahead| *ahead);
@@ -43,6 +43,7 @@ impl Files {
             return Err(ClaimResult::Stopped);
         }
         let prepared = draft.render(&found.agents)?;
+        self.ours().map_err(ClaimResult::Failed)?;
         let replaced = match staged.put_in_place(context.now) {
             Ok(replaced) => replaced,
             Err(error) => return Err(ClaimResult::Failed(self.not_replaced(&dir, &error))),

@@ -81,7 +81,7 @@ pub(crate) fn replace(pi: &Folder, expected: RawHash, bytes: &[u8]) -> Result<Op
     let temporary = Temporary::create(pi, names::LOCK, 0o600)?;
     temporary.fill(bytes)?;
     let ours = temporary.as_seen(bytes);
-    match exchange_in(pi, &temporary, names::LOCK, Limit::Lock, expected, ours)? {
+    match exchange_in(pi, &temporary, names::LOCK, Limit::Lock, &expected.into(), ours)? {
         Swapped::Displaced(_) => {
             pi.unlink(&temporary.name).ok();
         }

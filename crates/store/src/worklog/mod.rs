@@ -217,6 +217,12 @@ impl WorkLog {
 
     /// Runs `act` on the folder of the log, reached part by part with no link followed.
     fn with_folder<T>(&self, act: impl FnOnce(&Folder) -> Result<T, LogError>) -> Result<T, LogError> {
+        // The usual place is open already.
+        if let [only] = self.folders.as_slice()
+            && only == names::PI
+        {
+            return act(&self.project.pi);
+        }
         match self.folder()? {
             Some(folder) => act(&folder),
             None => act(&self.project.root),

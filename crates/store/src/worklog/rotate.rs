@@ -81,7 +81,7 @@ impl WorkLog {
         temporary.fill(kept.as_bytes())?;
         let ours = temporary.as_seen(kept.as_bytes());
         let expected = RawHash::of(text.as_bytes());
-        match exchange_in(folder, &temporary, &self.name, Limit::WorkLog, expected, ours)? {
+        match exchange_in(folder, &temporary, &self.name, Limit::WorkLog, &expected.into(), ours)? {
             // Old text is in the archive; a leftover name goes at the next rotation.
             Swapped::Displaced(_) => {
                 folder.unlink(&temporary.name).ok();
