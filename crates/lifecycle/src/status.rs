@@ -210,12 +210,6 @@ impl Project {
         self.sessions.owner.as_ref().map(|owner| owner.who.session_id.as_str())
     }
 
-    /// The owner's process, while its session is idle as far as a dispatch is concerned.
-    #[must_use]
-    pub fn idle_owner(&self) -> Option<crate::Process> {
-        self.sessions.owner.as_ref().filter(|owner| owner.free()).map(|owner| owner.who.process)
-    }
-
     /// The owner's session, and whether it is idle as far as a dispatch is concerned.
     #[must_use]
     pub fn owner_activity(&self) -> Option<(&str, bool)> {

@@ -260,7 +260,6 @@ impl Actor {
             running: self.project.running(),
             body: body.and_then(|body| self.bodies.get(body)),
             session_id: self.project.owner_session().map(str::to_owned),
-            idle_owner: self.project.idle_owner().map(|process| process.pid),
         }
     }
 

@@ -1,24 +1,18 @@
-//! What a claim must know beside the file, found out on another thread: from the moment a PENDING was read while its
-//! session is idle, else while RUNNING is on its way to the disk.
+//! What a claim must know beside the file, found out on another thread while RUNNING is on its way to the disk.
 //!
 //! Nothing is decided here, and nothing of the project is written.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
 use super::{Context, render};
 use crate::hub::Hub;
 
-/// What was found this long ago is looked for again: a session may have been stopped since, an agent been added.
-const FRESH_FOR: Duration = Duration::from_millis(250);
-
 /// A look that is on its way.
-pub(crate) struct Ahead {
-    began: Instant,
+pub(super) struct Ahead {
     look: Look,
     found: Receiver<Found>,
 }
@@ -49,17 +43,7 @@ impl Ahead {
             // Whoever asked may have given up.
             runtime.spawn_blocking(move || told.send(look.look()).ok());
         }
-        Self { began: Instant::now(), look, found }
-    }
-
-    /// Whether it looks at this process.
-    pub(super) fn is_of(&self, pid: u32) -> bool {
-        self.look.pid == pid
-    }
-
-    /// Whether it began just now.
-    pub(super) fn is_fresh(&self) -> bool {
-        self.began.elapsed() < FRESH_FOR
+        Self { look, found }
     }
 
     /// Waits for the end of the look. Where no thread did it (none to be had, or it panicked) it is done now.

@@ -21,9 +21,6 @@ impl Files {
 
     fn try_claim(&mut self, claim: &Claim, context: &Context) -> Result<ClaimResult, ClaimResult> {
         let dir = self.opened().map_err(ClaimResult::Failed)?;
-        let pid = claim.process.pid;
-        let ahead = self.ahead.take().filter(|ahead| ahead.is_of(pid) && ahead.is_fresh());
-        let ahead = ahead.map_or_else(|| Ahead::start(&self.path, pid, context), |ahead| *ahead);
         let settings = self.settings_now(&dir, context).map_err(ClaimResult::ContextFile)?;
         let context = &Context { settings: settings.clone(), ..context.clone() };
         self.check_log(&dir, context).map_err(ClaimResult::WorkLog)?;
@@ -33,6 +30,8 @@ impl Files {
         let text = queue::start(&document, claim.dispatch, convert::timestamp(claim.started))
             .map_err(|full| ClaimResult::Failed(too_large(full.size)))?;
         self.settle_leftover(&dir, context);
+        // As late as it can be: it gets the processor when this thread waits for the disk.
+        let ahead = Ahead::start(&self.path, claim.process.pid, context);
         let writing = self.watched.begin_write();
         let staged = match dir.stage_queue(hash, text.as_bytes()) {
             Ok(staged) => staged,

@@ -34,8 +34,6 @@ pub struct Files {
     pub path: Arc<Path>,
     /// The PENDING document that was read last, for the job that follows.
     pub fresh: Option<Box<(RawHash, queue::Document)>>,
-    /// What the claim that is likely to follow must know, on its way.
-    pub(crate) ahead: Option<Box<ahead::Ahead>>,
     /// Root and `.pi`, opened once (D18).
     pub dir: Option<Arc<ProjectDir>>,
     /// Our ownership of the queue.
@@ -89,8 +87,6 @@ pub struct Context {
     pub body: Option<BodyRef>,
     /// The owner's session.
     pub session_id: Option<String>,
-    /// The owner's process, while that session is idle.
-    pub idle_owner: Option<u32>,
 }
 
 impl Files {
@@ -100,7 +96,6 @@ impl Files {
         Self {
             path,
             fresh: None,
-            ahead: None,
             dir: None,
             lock: None,
             swap: None,

@@ -5,7 +5,6 @@ use queue::{Assessment, Document, Field, Problem};
 use store::{FileBytes, ProjectDir, ReadError};
 use wire::status::{QueueStatus, TaskStatus};
 
-use super::ahead::Ahead;
 use super::{Context, Files, failure};
 use crate::git::Tracking;
 use crate::history::{self, Past};
@@ -44,12 +43,7 @@ impl Files {
             Err(problem) => self.unreadable(hash, &problem),
             Ok(document) => {
                 let content = self.content(dir, &document, context);
-                if let Content::Pending(pending) = &content {
-                    let may_be_claimed = pending.rejection.is_none() && !pending.full;
-                    self.ahead = context
-                        .idle_owner
-                        .filter(|_| may_be_claimed)
-                        .map(|pid| Box::new(Ahead::start(&self.path, pid, context)));
+                if matches!(content, Content::Pending(_)) {
                     self.fresh = Some(Box::new((file.hash, document)));
                 }
                 View { hash, content }

@@ -17,8 +17,9 @@ use super::watched::{Looked, Watched};
 use super::{Shared, lock};
 use crate::pool::Pool;
 
-/// Events that follow closer than this are looked at together, so that a storm costs little and one save one look.
-const GATHER: Duration = Duration::from_millis(5);
+/// After an actor was told, events that follow closer than this are looked at together, so that a storm costs little and
+/// one save is read once. After our own writes, of which nobody is told, nothing waits.
+const GATHER: Duration = Duration::from_millis(2);
 /// How often folders that the kernel's limits kept from being watched are tried again.
 const ARM_AGAIN: Duration = Duration::from_secs(60);
 
@@ -93,9 +94,9 @@ impl Loop {
             let next = self.shared.dirty.wait(self.turn, sweep_at, lost.from(), &mut batch);
             let Next::Look { all } = next else { return };
             let now = Instant::now();
-            let marked = !batch.is_empty();
+            let mut told = false;
             for watched in batch.drain(..) {
-                self.look_at_marked(&watched, now);
+                told |= self.look_at_marked(&watched, now);
             }
             if all {
                 lost.happened(now);
@@ -110,19 +111,20 @@ impl Loop {
                 self.shared.arm_again();
                 arm_at = now + ARM_AGAIN;
             }
-            if marked {
+            if told {
                 std::thread::sleep(GATHER);
             }
         }
     }
 
-    fn look_at_marked(&self, watched: &Arc<Watched>, now: Instant) {
-        let Some(weight) = watched.unmark() else { return };
+    /// Whether an actor was told, or may have been.
+    fn look_at_marked(&self, watched: &Arc<Watched>, now: Instant) -> bool {
+        let Some(weight) = watched.unmark() else { return false };
         if watched.is_retired() {
             self.shared.disarm(watched);
-        } else {
-            self.look(watched, By::Event, weight, now);
+            return false;
         }
+        self.look(watched, By::Event, weight, now) == Looked::Told
     }
 
     /// Looks at every project. One at a time is taken out of the list, which is never held during a look.
@@ -138,22 +140,26 @@ impl Loop {
         }
     }
 
-    fn look(&self, watched: &Arc<Watched>, by: By, weight: Weight, now: Instant) {
+    /// What came of it; what a look on the pool will find is taken for the most that it can be.
+    fn look(&self, watched: &Arc<Watched>, by: By, weight: Weight, now: Instant) -> Looked {
         if !watched.begin_look() {
             // One is out, perhaps for long. What it does not see is looked at after it.
             if by == By::Event || weight == Weight::Always {
                 watched.miss(weight);
             }
-            return;
+            return Looked::Same;
         }
         self.shared.looks.fetch_add(1, Ordering::Relaxed);
-        if watched.can_hang() {
+        let looked = if watched.can_hang() {
             self.look_elsewhere(watched, by, weight, now);
+            Looked::Told
         } else {
             let looked = watched.look(by, weight, now);
             self.shared.looked(watched, looked, by, weight);
-        }
+            looked
+        };
         self.shared.looks.fetch_add(1, Ordering::Relaxed);
+        looked
     }
 
     fn look_elsewhere(&self, watched: &Arc<Watched>, by: By, weight: Weight, now: Instant) {
