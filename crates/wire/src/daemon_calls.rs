@@ -167,19 +167,22 @@ pub struct DispatchCancelResult {
     pub aborted: bool,
 }
 
-/// `packet.dispatch`: a packet for a team member. It ends when the session settles; then the next of the leg follows.
+/// `packet.dispatch`: a packet for a team member. It ends when the session settles; then the next one follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(!remote)]
 pub struct PacketDispatch {
     /// 32 hexadecimal digits.
     pub dispatch_id: String,
-    /// The packet's file.
+    /// The packet's file, absolute.
     pub packet_path: String,
     /// Markdown, ready to show.
     pub message: String,
     /// The packet as it stands in its file.
     pub packet: Raw,
+    /// A client that looks at this later answers `expired` and injects nothing (RFC 3339).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
 }
 
 /// `session.notice` (notification): something the person should read.

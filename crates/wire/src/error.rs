@@ -238,6 +238,8 @@ words! {
         ProjectHeld = "project_held",
         /// The session is a child, or has a mode that gets no tasks.
         NotAMainSession = "not_a_main_session",
+        /// `member` names no record from which packets could be addressed.
+        NotATeamMember = "not_a_team_member",
         /// A session's call about a dispatch of another session.
         NotOwner = "not_owner",
         /// No such dispatch is known.

@@ -105,14 +105,22 @@ pub enum EventKind {
         /// Its place now; `null` when it has none.
         ownership: Option<Ownership>,
     },
-    /// A packet was delivered to a team member.
+    /// A packet went to a team member, or what became of it there.
     Packet {
+        /// The packet's goal, which is the id of its task (D74).
+        task_id: String,
         /// The member.
         agent_id: String,
         /// The dispatch.
         dispatch_id: String,
+        /// The packet's own id.
+        packet_id: String,
         /// The packet's file.
         packet_path: String,
+        /// How far it got.
+        change: PacketChange,
+        /// Why it was refused, or ended otherwise than by a settled turn.
+        reason: Option<String>,
     },
     /// A task's line could not be written to the work log (D67).
     LogFailed {
@@ -148,6 +156,24 @@ pub enum EventKind {
     #[serde(other)]
     #[schemars(skip)]
     Other,
+}
+
+words! {
+    /// How far a packet got with its member.
+    pub open PacketChange {
+        /// It left for the member's session.
+        Sent = "sent",
+        /// It is in the conversation.
+        Accepted = "accepted",
+        /// It was not taken, which is proof that it was not delivered: it is sent again at idle (D69).
+        Refused = "refused",
+        /// It was not delivered and is open again, for this member or another of its role.
+        Released = "released",
+        /// It is over: the turn settled, or `reason` says what happened.
+        Ended = "ended",
+    } else
+    /// A word of a newer daemon; never sent.
+    Other = "other"
 }
 
 words! {

@@ -65,6 +65,7 @@ impl Actor {
                 last_seen: convert::time(session.last_seen),
             }),
             standby: u32::try_from(status.standby).unwrap_or(u32::MAX),
+            members: Vec::new(), // the server's to fill in
             watch: self.watch_status(),
             warnings: self.warnings.clone(),
         }

@@ -2,7 +2,7 @@
 
 use crate::control::Lifted;
 use crate::error::Problem;
-use crate::event::{LockChange, SessionChange};
+use crate::event::{LockChange, PacketChange, SessionChange};
 use crate::object::objects;
 use crate::raw::Raw;
 use crate::run::Run;
@@ -261,17 +261,25 @@ pub struct LockSeen {
     pub holder: Option<String>,
 }
 
-/// A packet was delivered.
+/// A packet went to a team member, or what became of it there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(!remote)]
-pub struct PacketDelivered {
+pub struct PacketSeen {
+    /// The packet's goal, which is the id of its task (D74).
+    pub task_id: String,
     /// The member.
     pub agent_id: String,
     /// The dispatch.
     pub dispatch_id: String,
+    /// The packet's own id.
+    pub packet_id: String,
     /// The packet's file.
     pub packet_path: String,
+    /// How far it got.
+    pub change: PacketChange,
+    /// Why it was refused, or ended otherwise than by a settled turn.
+    pub reason: Option<String>,
 }
 
 objects!(
@@ -293,5 +301,5 @@ objects!(
     StateChanged,
     SessionSeen,
     LockSeen,
-    PacketDelivered,
+    PacketSeen,
 );

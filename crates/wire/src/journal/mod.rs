@@ -129,8 +129,8 @@ entries! {
     Session(SessionSeen) = "session",
     /// The project's lock changed hands.
     Lock(LockSeen) = "lock",
-    /// A packet was delivered to a team member.
-    Packet(PacketDelivered) = "packet",
+    /// A packet went to a team member, or what became of it there.
+    Packet(PacketSeen) = "packet",
 }
 
 impl Row {

@@ -91,6 +91,7 @@ fn silent(project: &ProjectRef) -> ProjectStatus {
         lock: None,
         session: None,
         standby: 0,
+        members: Vec::new(),
         watch: ProjectWatch { mode: WatchMode::Poll, reason: None },
         warnings: Vec::new(),
     }

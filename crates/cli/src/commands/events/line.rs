@@ -46,7 +46,10 @@ fn what(kind: &EventKind) -> (Tone, String) {
             let place = ownership.map(|place| format!(" ({place})")).unwrap_or_default();
             plain(format!("session {session_id} {change}{place}"))
         }
-        Kind::Packet { agent_id, packet_path, .. } => plain(format!("packet for {agent_id}: {packet_path}")),
+        Kind::Packet { task_id, agent_id, packet_id, change, reason, .. } => {
+            let why = reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            plain(format!("packet {packet_id} of {task_id} {change}, member {agent_id}{why}"))
+        }
         Kind::LogFailed { task_id, error, .. } => {
             (Tone::Bad, format!("no line for {task_id} in the work log: {error}"))
         }
