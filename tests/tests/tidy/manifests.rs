@@ -54,11 +54,12 @@ fn every_package_has_licence_description_and_the_lints() {
 const LAYERS: &[(&str, &[&str])] = &[
     ("queue", &[]),
     ("wire", &[]),
+    ("budget", &[]),
     ("lifecycle", &["queue"]),
     ("store", &["queue"]),
     ("profiles", &["queue"]),
     ("handoffd", &["queue", "lifecycle", "store", "profiles", "wire"]),
-    ("cli", &["queue", "lifecycle", "store", "profiles", "wire", "handoffd"]),
+    ("cli", &["queue", "lifecycle", "store", "profiles", "wire", "budget", "handoffd"]),
 ];
 
 #[test]
