@@ -53,6 +53,7 @@ fn every_package_has_licence_description_and_the_lints() {
 /// Each package, and the packages of ours that its code (not its tests) may use.
 const LAYERS: &[(&str, &[&str])] = &[
     ("queue", &[]),
+    ("packet", &[]),
     ("wire", &[]),
     ("budget", &[]),
     ("lifecycle", &["queue"]),

@@ -1,0 +1,5 @@
+//! The packet from outside: every row of the shared vectors, laws, the schema, the prompt text.
+
+#![expect(clippy::unwrap_used, reason = "in tests a panic is the report")]
+
+mod vectors;
