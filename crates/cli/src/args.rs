@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     attach, cancel, completions, demo, disable, enable, events, history, init, lint, log, logs, next, pause, projects,
-    report, resume, retry, schema, show, status, submit, take, unlock, wait, watch,
+    prompt, report, resume, retry, schema, show, status, submit, take, unlock, wait, watch,
 };
 use crate::context::Context;
 use crate::exit::Exit;
@@ -48,6 +48,7 @@ enum Command {
     Demo(demo::Args),
     Lint(lint::Args),
     Report(report::Args),
+    Prompt(prompt::Args),
     Projects(projects::Args),
     Logs(logs::Args),
     Log(log::Args),
@@ -79,6 +80,7 @@ impl Cli {
             Command::Demo(args) => args.run(ctx),
             Command::Lint(args) => args.run(ctx),
             Command::Report(args) => args.run(ctx),
+            Command::Prompt(args) => args.run(ctx),
             Command::Projects(args) => args.run(ctx),
             Command::Logs(args) => args.run(ctx),
             Command::Log(args) => args.run(ctx),

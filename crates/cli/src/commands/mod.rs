@@ -19,6 +19,7 @@ pub(crate) mod logs;
 pub(crate) mod next;
 pub(crate) mod pause;
 pub(crate) mod projects;
+pub(crate) mod prompt;
 pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod retry;

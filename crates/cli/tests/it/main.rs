@@ -12,6 +12,7 @@ mod lint;
 mod logs;
 mod person;
 mod projects;
+mod prompt;
 mod reference;
 mod report;
 mod status;
