@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-/// A system call that failed.
+/// A system call that failed. Its text names the act, the path and the system's words.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("cannot {act} `{}`: {source}", path.display())]
 pub struct IoFault {

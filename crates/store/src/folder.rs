@@ -14,7 +14,7 @@ use crate::sys::{Outcome, Sys, shown};
 
 /// A directory descriptor with the path it was opened by.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct Folder {
     pub(crate) sys: Sys,
     fd: OwnedFd,
     pub(crate) path: PathBuf,
@@ -31,7 +31,11 @@ pub(crate) struct OpenFile {
 
 impl Folder {
     /// Opens the folder at an absolute path; the last part must not be a link.
-    pub(crate) fn open(sys: &Sys, path: &Path) -> Result<Self, IoFault> {
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`], which names the path.
+    pub fn open(sys: &Sys, path: &Path) -> Result<Self, IoFault> {
         let fault = |errno| IoFault::new("open the folder", path, errno);
         let fd = sys.open_folder(path).map_err(fault)?;
         let identity = Identity::of(&sys.stat(fd.as_fd()).map_err(fault)?);
@@ -39,7 +43,11 @@ impl Folder {
     }
 
     /// Opens the folder `name` directly beneath this one; a link is refused.
-    pub(crate) fn open_beneath(&self, name: &str) -> Result<Self, IoFault> {
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`]: nothing there, not a folder, a link.
+    pub fn open_beneath(&self, name: &str) -> Result<Self, IoFault> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
         let file = self.open_file("open the folder", name, flags, 0)?;
         let identity = Identity::of(&file.stat()?);
@@ -79,11 +87,20 @@ impl Folder {
     }
 
     /// Whether we may write to the file of that name.
-    pub(crate) fn may_write(&self, name: &str) -> Result<(), IoFault> {
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`]: why not.
+    pub fn may_write(&self, name: &str) -> Result<(), IoFault> {
         self.fault("write to", name, self.sys.may_write(self.fd(), Path::new(name)))
     }
 
-    pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), IoFault> {
+    /// Gives the file `from` the name `to`, whatever has it now.
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`]; nothing has changed then.
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), IoFault> {
         self.fault("replace", to, self.sys.rename(self.fd(), Path::new(from), Path::new(to)))
     }
 
@@ -123,16 +140,30 @@ impl Folder {
         }
     }
 
-    pub(crate) fn unlink(&self, name: &str) -> Result<(), IoFault> {
+    /// Removes a file's name.
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`]; the name is still there then.
+    pub fn unlink(&self, name: &str) -> Result<(), IoFault> {
         self.fault("remove", name, self.sys.unlink(self.fd(), Path::new(name)))
     }
 
     /// Makes creations, renames and removals in this folder durable.
-    pub(crate) fn sync(&self) -> Result<(), IoFault> {
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`]: what was done may not outlive a power failure.
+    pub fn sync(&self) -> Result<(), IoFault> {
         self.fault("sync the folder", "", self.sys.sync(self.fd()))
     }
 
-    pub(crate) fn list(&self) -> Result<Vec<String>, IoFault> {
+    /// The names in it that are UTF-8, in no order.
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`].
+    pub fn list(&self) -> Result<Vec<String>, IoFault> {
         self.fault("list", "", self.sys.list(self.fd()))
     }
 

@@ -4,6 +4,9 @@
 //! here is async, reads the environment or a clock (callers pass `now`), or decides what a task means. Calls may block
 //! as long as the file system does: run them on a blocking pool.
 //!
+//! Files elsewhere than in a project (team packets and their ledgers) are reached through [`Folder`], [`Temporary`] and
+//! [`append_line`], with the same care.
+//!
 //! # What it cannot promise
 //!
 //! - A writer that still has a displaced file open and writes after [`SwapFile::settle`] writes into nothing.
@@ -15,12 +18,14 @@
 //! - macOS: `sys/macos.rs` and `liveness/macos.rs` are untested.
 
 mod attributes;
+mod beneath;
 mod contained;
 mod error;
 mod exchange;
 mod folder;
 mod fs_kind;
 mod hash;
+mod lines;
 mod liveness;
 mod lock;
 pub mod names;
@@ -36,10 +41,13 @@ mod temporary;
 mod turn;
 mod worklog;
 
+pub use beneath::{FileLock, Kind};
 pub use contained::ContainedError;
 pub use error::IoFault;
+pub use folder::Folder;
 pub use fs_kind::FsKind;
 pub use hash::RawHash;
+pub use lines::{LineError, Rotation, append_line};
 pub use liveness::{Description, Host, Presence, ProcessId, Processes, SystemProcesses};
 pub use lock::{
     Acquisition, Binding, Claimant, Facts, GuardState, Holder, Instance, KeepFile, Lock, LockContent, LockError,
@@ -51,4 +59,5 @@ pub use replace::{Expected, Method, ReplaceError, Replaced};
 pub use staged::Staged;
 pub use stamp::{Identity, Stamp};
 pub use swap::{Settled, SwapFile, SwapVerdict, Swept};
+pub use temporary::Temporary;
 pub use worklog::{LogCheck, LogError, OpenLog, Rotated, WorkLog};

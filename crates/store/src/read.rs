@@ -130,6 +130,24 @@ pub(crate) fn open_regular(folder: &Folder, name: &str, access: OFlags) -> Resul
     if is_regular(&stat) { Ok((file, stat)) } else { Err(ReadError::NotRegular) }
 }
 
+impl Folder {
+    /// Reads the regular file `name` directly beneath; a link is not followed, at most `limit` bytes are accepted.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReadError`].
+    pub fn read(&self, name: &str, limit: usize) -> Result<Vec<u8>, ReadError> {
+        if name.contains('/') {
+            return Err(ReadError::Missing);
+        }
+        let (file, stat) = open_regular(self, name, OFlags::RDONLY)?;
+        let expected = usize::try_from(size(&stat)).ok().filter(|size| *size <= limit);
+        let expected = expected.ok_or(ReadError::TooLarge { limit })?;
+        let bytes = file.read(0, limit.saturating_add(1), expected)?;
+        if bytes.len() > limit { Err(ReadError::TooLarge { limit }) } else { Ok(bytes) }
+    }
+}
+
 pub(crate) fn read_file(folder: &Folder, name: &str, limit: Limit) -> Result<FileBytes, ReadError> {
     let (file, stat) = open_regular(folder, name, OFlags::RDONLY)?;
     read_open(&file, &stat, limit)

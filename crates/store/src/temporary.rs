@@ -15,7 +15,7 @@ use crate::sys::Sys;
 /// Dropping removes the name if it still leads to our inode, and only then: after an exchange the name leads to the
 /// displaced file, which is never removed here.
 #[derive(Debug)]
-pub(crate) struct Temporary<'f> {
+pub struct Temporary<'f> {
     folder: &'f Folder,
     target: String,
     digits: String,
@@ -27,7 +27,11 @@ pub(crate) struct Temporary<'f> {
 impl<'f> Temporary<'f> {
     /// Makes an empty one. A leftover or a trap under the same name is never opened: the name is new or another one
     /// is drawn (F158).
-    pub(crate) fn create(folder: &'f Folder, target: &str, mode: u32) -> Result<Self, IoFault> {
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`]; nothing is left then.
+    pub fn create(folder: &'f Folder, target: &str, mode: u32) -> Result<Self, IoFault> {
         let mut tries = 0;
         loop {
             let digits = Sys::private_digits().map_err(|e| IoFault::new("draw a name in", &folder.path, e))?;
@@ -48,7 +52,11 @@ impl<'f> Temporary<'f> {
     }
 
     /// Writes and syncs the content.
-    pub(crate) fn fill(&self, bytes: &[u8]) -> Result<(), IoFault> {
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`]; a full disk shows here.
+    pub fn fill(&self, bytes: &[u8]) -> Result<(), IoFault> {
         self.file.write_all(bytes)?;
         self.file.sync()
     }
@@ -56,7 +64,11 @@ impl<'f> Temporary<'f> {
     /// Takes its final name, which must be free, durably; on a fault the name is free again. `EEXIST` when it is taken.
     ///
     /// Where the file system can neither rename without replacement nor link, a check and a plain rename must do.
-    pub(crate) fn publish(&self, name: &str) -> Result<(), IoFault> {
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`].
+    pub fn publish(&self, name: &str) -> Result<(), IoFault> {
         match self.folder.rename_new(&self.name, name) {
             Err(fault) if fault.errno() == Errno::OPNOTSUPP => {
                 if self.folder.stat(name)?.is_some() {
@@ -78,6 +90,23 @@ impl<'f> Temporary<'f> {
                 self.folder.rename_new(&self.name, name).ok();
             }
         }
+    }
+
+    /// Takes the place of whatever file has the name, durably.
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`]: the old file is in place, or the new one whose name may not outlive a power failure.
+    pub fn put_over(&self, name: &str) -> Result<(), IoFault> {
+        self.folder.rename(&self.name, name)?;
+        self.folder.sync()
+    }
+
+    /// Whether `name` is one that a crash can have left behind while a file was written under [`Temporary::create`]
+    /// for `target`.
+    #[must_use]
+    pub fn is_leftover(target: &str, name: &str) -> bool {
+        names::temporary_stage(target, name) == Some(Stage::New)
     }
 
     /// Takes the name that says "from here on this may be what the planner wrote" (D64).

@@ -20,7 +20,7 @@ pub(crate) struct Turn {
 
 /// A turn takes a few calls and two syncs; who waits longer than `TRIES` × `PAUSE` (2 s) reports it.
 const TRIES: usize = 400;
-const PAUSE: Duration = Duration::from_millis(5);
+pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 
 impl Turn {
     /// Waits for the turn. Where the file system has no locks it is taken for granted.
@@ -41,7 +41,12 @@ impl Turn {
     ///
     /// As [`Turn::take`].
     pub(crate) fn of(file: &OpenFile) -> Result<(), IoFault> {
-        for _ in 0..TRIES {
+        Self::within(file, TRIES)
+    }
+
+    /// As [`Turn::of`], trying so many times, [`PAUSE`] apart.
+    pub(crate) fn within(file: &OpenFile, tries: usize) -> Result<(), IoFault> {
+        for _ in 0..tries {
             match file.sys.try_flock(file.fd()) {
                 Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::BADF | Errno::NOSYS | Errno::INVAL) => {
                     return Ok(());

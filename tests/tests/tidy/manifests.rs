@@ -58,6 +58,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("budget", &[]),
     ("lifecycle", &["queue"]),
     ("store", &["queue"]),
+    ("team", &["packet", "store"]),
     ("profiles", &["queue"]),
     ("handoffd", &["queue", "lifecycle", "store", "profiles", "wire"]),
     ("cli", &["queue", "lifecycle", "store", "profiles", "wire", "budget", "handoffd"]),

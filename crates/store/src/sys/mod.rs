@@ -257,6 +257,10 @@ impl Sys {
         self.run(Call::Unlink, name, || calls::unlinkat(dir, name, AtFlags::empty()))
     }
 
+    pub(crate) fn rmdir(&self, dir: BorrowedFd<'_>, name: &Path) -> Outcome<()> {
+        self.run(Call::Unlink, name, || calls::unlinkat(dir, name, AtFlags::REMOVEDIR))
+    }
+
     /// Takes the exclusive lock without waiting; `EWOULDBLOCK` when another open file has it.
     pub(crate) fn try_flock(&self, file: BorrowedFd<'_>) -> Outcome<()> {
         self.run(Call::Flock, Path::new(""), || calls::flock(file, FlockOperation::NonBlockingLockExclusive))

@@ -1,0 +1,132 @@
+//! Putting a packet into its slot (D34, D62): under the leg's lock, as a private file that then takes the name.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use store::{Folder, IoFault, Temporary};
+
+use crate::home::{Home, HomeError};
+use crate::leg::{Leg, PACKETS, SLOTS};
+
+/// How long the lock of a leg is waited for. Each holder has two syncs to do.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// A longer file in a slot is not looked into for its `packet_id`, and counts as somebody else's. In bytes.
+const LOOKED_INTO_MAX_BYTES: usize = 256 << 10;
+
+/// Where a packet came to lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) slot: u8,
+    /// A lower slot is free, so that the composer does not get that far (D35).
+    pub(crate) behind_gap: bool,
+}
+
+/// Why a packet was not filed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FilingError {
+    #[error("all {SLOTS} slots of this leg are taken (the plain file and .01 to .99): use another round")]
+    Full,
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error("{0}{advice}", advice = .0.advice().map(|advice| format!(" ({advice})")).unwrap_or_default())]
+    Io(#[from] IoFault),
+}
+
+/// What is to be done with the slot that was chosen.
+enum Choice {
+    /// It is free.
+    New(u8),
+    /// It holds this very packet.
+    Own(u8),
+}
+
+/// Files the packet, durably: after this the new file is there, or (on an error) the old one or none.
+pub(crate) fn file(home: &Home, leg: &Leg, packet_id: &str, bytes: &[u8]) -> Result<Place, FilingError> {
+    let packets = home.open_or_make()?.open_or_make(PACKETS)?;
+    let folder = packets.open_or_make(leg.goal())?.open_or_make(&leg.round_folder())?;
+    let _lock = folder.lock_file(&leg.lock(), PATIENCE)?;
+    let mut taken = taken(&folder, leg)?;
+    let temporary = Temporary::create(&folder, &leg.file(0), 0o600)?;
+    temporary.fill(bytes)?;
+    loop {
+        match choose(&folder, leg, packet_id, &taken)? {
+            Choice::Own(slot) => {
+                temporary.put_over(&leg.file(slot))?;
+                return Ok(Place { slot, behind_gap: (0..slot).any(|lower| !taken.contains(&lower)) });
+            }
+            Choice::New(slot) => match temporary.publish(&leg.file(slot)) {
+                // A writer without our lock, on a file system that has none, was quicker.
+                Err(fault) if fault.kind() == ErrorKind::AlreadyExists => taken.insert(slot),
+                outcome => return Ok(outcome.map(|()| Place { slot, behind_gap: false })?),
+            },
+        };
+    }
+}
+
+/// The slots that have a file, or anything else. What crashes have left is cleared away on the way.
+fn taken(folder: &Folder, leg: &Leg) -> Result<BTreeSet<u8>, IoFault> {
+    let mut taken = BTreeSet::new();
+    for name in folder.list()? {
+        if Temporary::is_leftover(&leg.file(0), &name) {
+            // We hold the lock, so nobody is writing it. One that cannot go does no harm.
+            folder.unlink(&name).ok();
+        }
+        taken.extend(slot_of(leg, &name));
+    }
+    Ok(taken)
+}
+
+/// The slot of a file's name on this leg, exactly as we write it.
+pub(crate) fn slot_of(leg: &Leg, name: &str) -> Option<u8> {
+    if name == leg.file(0) {
+        return Some(0);
+    }
+    let slot = name.strip_suffix(".json")?.rsplit_once('.')?.1.parse().ok().filter(|slot| (1..SLOTS).contains(slot))?;
+    (leg.file(slot) == name).then_some(slot)
+}
+
+/// The packet's own slot wherever it is, else the lowest free one.
+fn choose(folder: &Folder, leg: &Leg, packet_id: &str, taken: &BTreeSet<u8>) -> Result<Choice, FilingError> {
+    if let Some(own) = taken.iter().find(|slot| id_in(folder, &leg.file(**slot)).as_deref() == Some(packet_id)) {
+        return Ok(Choice::Own(*own));
+    }
+    let free = (0..SLOTS).find(|slot| !taken.contains(slot));
+    free.map(Choice::New).ok_or(FilingError::Full)
+}
+
+/// The `packet_id` of a file, whatever else it holds. A file that cannot be read is somebody else's and stays.
+fn id_in(folder: &Folder, name: &str) -> Option<String> {
+    let bytes = folder.read(name, LOOKED_INTO_MAX_BYTES).ok()?;
+    let mut packet: Map<String, Value> = serde_json::from_slice(&bytes).ok()?;
+    match packet.remove("packet_id")? {
+        Value::String(id) => Some(id),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Role;
+
+    #[test]
+    fn only_our_own_spelling_is_a_slot() {
+        let leg = Leg::new("g", 1, Role::Planner, Role::Executor).unwrap();
+        for slot in [0, 1, 9, 10, 99] {
+            assert_eq!(slot_of(&leg, &leg.file(slot)), Some(slot));
+        }
+        for name in [
+            "planner-to-executor.1.json",
+            "planner-to-executor.00.json",
+            "planner-to-executor.100.json",
+            "planner-to-executor.+1.json",
+            "planner-to-executor.json.lock",
+            "executor-to-verifier.json",
+            ".planner-to-executor.01.json",
+        ] {
+            assert_eq!(slot_of(&leg, name), None, "{name}");
+        }
+    }
+}
