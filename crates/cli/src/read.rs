@@ -9,17 +9,30 @@ use crate::failure::Failure;
 
 /// The text of a file, or of stdin for `-`: UTF-8, at most `limit` bytes.
 pub(crate) fn text(ctx: &Context, path: &Path, limit: usize) -> Result<String, Failure> {
-    let (name, bytes) = if path.as_os_str() == "-" {
-        ("standard input".to_owned(), bounded(io::stdin().lock(), limit))
+    let bytes = bytes(ctx, path, limit)?;
+    String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{} is not UTF-8", name(path))))
+}
+
+/// The bytes of a file, or of stdin for `-`: at most `limit`.
+pub(crate) fn bytes(ctx: &Context, path: &Path, limit: usize) -> Result<Vec<u8>, Failure> {
+    let bytes = if is_stdin(path) {
+        bounded(io::stdin().lock(), limit)
     } else {
-        let path = ctx.absolute(path)?;
-        (path.display().to_string(), File::open(&path).and_then(|file| bounded(file, limit)))
+        File::open(ctx.absolute(path)?).and_then(|file| bounded(file, limit))
     };
-    let bytes = bytes.map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))?;
+    let bytes = bytes.map_err(|error| Failure::usage(format!("cannot read {}: {error}", name(path))))?;
     if bytes.len() > limit {
-        return Err(Failure::usage(format!("{name} is larger than {limit} bytes")));
+        return Err(Failure::usage(format!("{} is larger than {limit} bytes", name(path))));
     }
-    String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{name} is not UTF-8")))
+    Ok(bytes)
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn name(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 fn bounded(source: impl Read, limit: usize) -> io::Result<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! Remarks on a task that do not make it invalid: an id that no packet can use (D74), text that looks like a
+//! Remarks on a task or a packet that do not make it invalid: an id that no packet can use (D74), text that looks like a
 //! credential (D78). Nothing is refused here.
 
 use handoffd::secrets;
@@ -22,6 +22,15 @@ pub(crate) fn of_task(document: &Document, check_secrets: bool) -> Vec<String> {
             let value: Value = serde_json::from_str(raw).unwrap_or_default();
             credentials(field.name(), &value, &mut remarks);
         }
+    }
+    remarks
+}
+
+/// What looks like a credential in a packet, with the place in back-quotes first.
+pub(crate) fn of_packet(packet: &Value) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for (key, value) in packet.as_object().into_iter().flatten() {
+        credentials(key, value, &mut remarks);
     }
     remarks
 }

@@ -45,6 +45,7 @@ mod object;
 mod output_format;
 mod parts;
 mod read;
+mod schema;
 mod task_packet;
 mod validate;
 mod words;
@@ -60,5 +61,6 @@ pub use limits::{
 pub use output_format::OutputFormat;
 pub use parts::{ArtifactRef, Assertion, Budget, Constraint, Finding, ToolScope};
 pub use read::ReadError;
+pub use schema::schema;
 pub use task_packet::TaskPacket;
 pub use words::{AssertionKind, Fidelity, Role};

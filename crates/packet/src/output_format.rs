@@ -23,7 +23,8 @@ pub enum OutputFormat {
     Files,
 }
 
-const KINDS: &[&str] = &["markdown", "json", "diff", "files"];
+/// Every word of `kind`.
+pub(crate) const KINDS: &[&str] = &["markdown", "json", "diff", "files"];
 
 impl OutputFormat {
     /// The word in `kind`.

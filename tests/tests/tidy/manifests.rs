@@ -61,7 +61,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("team", &["packet", "store"]),
     ("profiles", &["queue"]),
     ("handoffd", &["queue", "lifecycle", "store", "profiles", "wire"]),
-    ("cli", &["queue", "lifecycle", "store", "profiles", "wire", "budget", "handoffd"]),
+    ("cli", &["queue", "packet", "lifecycle", "store", "profiles", "wire", "budget", "handoffd"]),
 ];
 
 #[test]

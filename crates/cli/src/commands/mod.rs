@@ -17,6 +17,7 @@ pub(crate) mod lint;
 pub(crate) mod log;
 pub(crate) mod logs;
 pub(crate) mod next;
+pub(crate) mod packet;
 pub(crate) mod pause;
 pub(crate) mod projects;
 pub(crate) mod prompt;

@@ -17,6 +17,8 @@ enum Which {
     Wire,
     /// The queue file `tasks.json`
     Queue,
+    /// What the roles of a team hand to each other
+    Packet,
 }
 
 impl Args {
@@ -24,6 +26,7 @@ impl Args {
         let schema = match self.which {
             Which::Wire => wire::schema::wire(),
             Which::Queue => wire::schema::queue(),
+            Which::Packet => packet::schema(),
         };
         // Indented: a schema is also read by people, and compared between versions.
         let text = serde_json::to_string_pretty(&schema).map_err(Failure::usage)?;

@@ -21,7 +21,15 @@ fn every_report_row_is_judged_as_expected() {
     check_all(&rows, report_row);
 }
 
-fn check_all(rows: &[Value], check: fn(&Value) -> Result<(), String>) {
+#[test]
+fn every_packet_row_is_judged_as_expected() {
+    let rows = rows("task_packet.jsonl");
+    assert!(rows.len() >= 515, "only {} rows", rows.len());
+    let env = TestEnv::new();
+    check_all(&rows, |row| packet_row(&env, row));
+}
+
+fn check_all(rows: &[Value], check: impl Fn(&Value) -> Result<(), String>) {
     let failures: Vec<_> =
         rows.iter().filter_map(|row| check(row).err().map(|why| format!("{}: {why}", row["name"]))).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -77,6 +85,25 @@ fn report_row(row: &Value) -> Result<(), String> {
     equal(&found["status"], &expect["status"])?;
     equal(&codes(&found["problems"]), &codes(&expect["problems"]))?;
     equal(&said.code, &i32::from(expect["ok"] != true))
+}
+
+fn packet_row(env: &TestEnv, row: &Value) -> Result<(), String> {
+    let file = env.file("packet.json", row["input"].as_str().unwrap());
+    // Not `run`, which puts placeholders into what was said.
+    let said = env.command().args(["packet", "check", "--json"]).arg(file).output().unwrap();
+    let (found, expect) = (serde_json::from_slice::<Value>(&said.stdout).unwrap(), &row["expect"]);
+    equal(&said.status.code(), &Some(i32::from(expect["ok"] != true)))?;
+    for key in ["ok", "code", "bytes"] {
+        equal(&found[key], &expect[key])?;
+    }
+    equal(&found["normalized"].to_string(), &expect["normalized"].to_string())?;
+    if let Some(exact) = expect["message"].as_str() {
+        equal(&found["message"], &exact.into())?;
+    }
+    let message = found["message"].as_str().unwrap_or_default();
+    let mentions = expect["must_mention"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let missing: Vec<&str> = mentions.filter(|text| !message.contains(text)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(format!("{message:?} does not mention {missing:?}")) }
 }
 
 fn equal<T: PartialEq + std::fmt::Debug>(found: &T, expected: &T) -> Result<(), String> {

@@ -2,4 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "in tests a panic is the report")]
 
+mod json_schema;
+mod schema;
 mod vectors;
