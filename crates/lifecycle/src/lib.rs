@@ -24,6 +24,7 @@ mod event;
 mod job;
 mod jobs;
 mod lock;
+pub mod members;
 mod presence;
 mod reply;
 mod report;
