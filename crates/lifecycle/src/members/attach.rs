@@ -40,7 +40,7 @@ impl Members {
     /// How the dispatch that the session knows ended.
     fn known_end(&self, attach: &Attach) -> Option<(queue::DispatchId, Ending)> {
         let Known::Some { dispatch, .. } = attach.known else { return None };
-        let ending = self.ended.find(dispatch).cloned().or_else(|| attach.past.clone())?;
+        let ending = self.past.end_of(dispatch).cloned().or_else(|| attach.past.clone())?;
         Some((dispatch, ending))
     }
 
@@ -57,8 +57,8 @@ impl Members {
 
     /// The packet of the daemon before this one waits for its session, as if that had been lost just now (D22).
     fn adopt(&mut self, at: usize, old: &Open, out: &mut Out) {
-        if self.ended.find(old.dispatch).is_some() {
-            return; // its end is known here, though the disk did not take it
+        if self.past.is_over(old.dispatch) {
+            return; // its end is known here, though the disk does not know it
         }
         let Some(member) = self.members.get_mut(at).filter(|member| matches!(member.work, Work::None)) else { return };
         let now = out.now.awake;

@@ -178,7 +178,7 @@ impl Members {
 
     /// An acceptance that comes after its packet has ended without it is answered by a cancel and a notice (D69).
     fn answered_late(&self, conn: Conn, dispatch: DispatchId, answer: Answer, out: &mut Out) {
-        let ended_without = self.ended.find(dispatch).is_some_and(|ending| ending.reason().is_some());
+        let ended_without = self.past.end_of(dispatch).is_some_and(|ending| ending.reason().is_some());
         if answer != Answer::Accepted || !ended_without {
             return;
         }

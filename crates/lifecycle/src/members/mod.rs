@@ -28,7 +28,7 @@ pub use view::{MemberView, OpenView, SessionView};
 use queue::DispatchId;
 
 use crate::time::{Awake, Moment};
-use state::{Ended, Member};
+use state::{Member, Past};
 
 /// All members whose session is attached, or was while a packet was open.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub struct Members {
     members: Vec<Member>,
     /// Packets that nobody has claimed, in order.
     packets: Vec<Packet>,
-    ended: Ended,
+    past: Past,
     stopping: bool,
     /// Counts claims: of several members that could take a packet, the one whose last is longest ago does.
     claims: u64,

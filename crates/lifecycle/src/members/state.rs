@@ -219,22 +219,39 @@ impl OpenPacket {
     }
 }
 
-/// Dispatches that ended in this run of the daemon: a record on disk that lacks an end does not bring them back.
+/// Dispatches that are over in this run of the daemon: what the disk does not know yet (or could not take) does not bring
+/// them back.
 #[derive(Debug, Default)]
-pub(super) struct Ended(VecDeque<(DispatchId, Ending)>);
+pub(super) struct Past(VecDeque<(DispatchId, Over)>);
 
-impl Ended {
+/// How a dispatch came to its end.
+#[derive(Debug)]
+pub(super) enum Over {
+    Ended(Ending),
+    /// Its claim was taken back: the packet has another dispatch, or will have.
+    Released,
+}
+
+impl Past {
     /// So many are remembered.
     const MOST: usize = 256;
 
-    pub(super) fn add(&mut self, dispatch: DispatchId, ending: Ending) {
+    pub(super) fn add(&mut self, dispatch: DispatchId, over: Over) {
         if self.0.len() == Self::MOST {
             self.0.pop_front();
         }
-        self.0.push_back((dispatch, ending));
+        self.0.push_back((dispatch, over));
     }
 
-    pub(super) fn find(&self, dispatch: DispatchId) -> Option<&Ending> {
-        self.0.iter().rev().find(|(known, _)| *known == dispatch).map(|(_, ending)| ending)
+    pub(super) fn is_over(&self, dispatch: DispatchId) -> bool {
+        self.0.iter().any(|(known, _)| *known == dispatch)
+    }
+
+    /// How it ended; `None` also for a claim that was taken back.
+    pub(super) fn end_of(&self, dispatch: DispatchId) -> Option<&Ending> {
+        self.0.iter().rev().find(|(known, _)| *known == dispatch).and_then(|(_, over)| match over {
+            Over::Ended(ending) => Some(ending),
+            Over::Released => None,
+        })
     }
 }

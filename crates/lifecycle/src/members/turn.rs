@@ -3,7 +3,7 @@
 use queue::DispatchId;
 
 use super::effect::{Change, Effect, Ending, Outgoing};
-use super::state::{Delivery, Member, OpenPacket, Session, Work};
+use super::state::{Delivery, Member, OpenPacket, Over, Session, Work};
 use super::{Members, Out};
 use crate::Conn;
 
@@ -104,7 +104,7 @@ impl Members {
     /// It is over, however far it came.
     pub(super) fn end(&mut self, at: usize, ending: Ending, out: &mut Out) {
         let Some(open) = self.members.get_mut(at).and_then(Member::open) else { return };
-        self.ended.add(open.dispatch, ending.clone());
+        self.past.add(open.dispatch, Over::Ended(ending.clone()));
         self.tell(at, Change::Ended(ending), out);
         if let Some(member) = self.members.get_mut(at) {
             member.work = Work::None;
@@ -127,6 +127,7 @@ impl Members {
             session.engaged = false;
         }
         if let Work::Open(open) = std::mem::replace(&mut member.work, Work::None) {
+            self.past.add(open.dispatch, Over::Released);
             self.packets.push(open.packet);
             self.packets.sort();
         }
