@@ -158,7 +158,10 @@ impl World {
             93..95 => self.disk_is_full = self.rng.u8(0..4) == 0,
             95 if rough => self.leave(one)?,
             96..98 => self.pass_time(if rough { 40_000 } else { 900 })?,
-            98 if rough => self.pass_time(if self.rng.bool() { 130_000 } else { 650_000 })?,
+            98 if rough => {
+                let ms = if self.rng.bool() { 130_000 } else { 650_000 };
+                self.pass_time(ms)?;
+            }
             _ => self.look(),
         }
         Ok(())
