@@ -1,0 +1,71 @@
+//! Tools that exist for the tests.
+
+use std::sync::Arc;
+
+use mcp::{Answer, Call, Caller, Definition, Effect, Outcome, Scope, Tool, Toolbox};
+use serde_json::{Map, Value};
+
+/// What a tool of the tests does.
+#[derive(Debug, Clone, Copy)]
+enum Toy {
+    /// Gives its arguments back.
+    Echo,
+    /// Refuses.
+    Refuse,
+    /// Needs a scope that nobody from outside has.
+    Scoped,
+    /// Tells that it has begun, and waits until it is taken back.
+    Wait,
+    /// Never ends.
+    Hang,
+    /// Has a fault.
+    Panic,
+}
+
+/// A server with all of them.
+pub(crate) fn toolbox() -> Toolbox {
+    let toys = [Toy::Echo, Toy::Refuse, Toy::Scoped, Toy::Wait, Toy::Hang, Toy::Panic];
+    toys.into_iter().fold(Toolbox::new("toys", "1.2.3", "Play with them."), Toolbox::with)
+}
+
+impl Tool for Toy {
+    fn definition(&self) -> Definition {
+        let schema = || Map::from_iter([("type".to_owned(), Value::from("object"))]);
+        let name = match self {
+            Self::Echo => "echo",
+            Self::Refuse => "refuse",
+            Self::Scoped => "scoped",
+            Self::Wait => "wait",
+            Self::Hang => "hang",
+            Self::Panic => "panic",
+        };
+        Definition {
+            name,
+            title: "A toy",
+            description: format!("{self:?}"),
+            input: schema(),
+            output: schema(),
+            effect: Effect::Reads,
+        }
+    }
+
+    fn call(self: Arc<Self>, call: Call) -> Answer {
+        Box::pin(async move {
+            match *self {
+                Self::Echo => Outcome::Done(call.arguments),
+                Self::Refuse => Outcome::Refused { code: "not_today".to_owned(), message: "come tomorrow".to_owned() },
+                Self::Scoped => match Caller::External.require(Scope::TeamHandoff) {
+                    Ok(()) => Outcome::Done(Map::new()),
+                    Err(denied) => Outcome::Denied(denied),
+                },
+                Self::Wait => {
+                    call.progress.report(1.0, Some(2.0), "waiting").await;
+                    call.cancellation.cancelled().await;
+                    Outcome::Done(Map::new())
+                }
+                Self::Hang => std::future::pending().await,
+                Self::Panic => panic!("a tool with a fault"),
+            }
+        })
+    }
+}
