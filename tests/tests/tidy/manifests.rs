@@ -59,6 +59,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("lifecycle", &["queue"]),
     ("store", &["queue"]),
     ("team", &["packet", "store"]),
+    ("mcp", &["packet", "team"]),
     ("profiles", &["queue"]),
     ("handoffd", &["queue", "lifecycle", "store", "profiles", "wire"]),
     ("cli", &["queue", "packet", "lifecycle", "store", "profiles", "wire", "budget", "handoffd"]),
