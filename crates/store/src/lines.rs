@@ -65,6 +65,10 @@ pub fn append_line(folder: &Folder, name: &str, line: &str, rotation: Rotation) 
             rotate(folder, name, rotation.generations)?;
             continue;
         }
+        if length == 0 {
+            // The name of a new file must outlive a power failure before its first line counts as written.
+            folder.sync()?;
+        }
         return append(&file, length, bytes);
     }
     Err(IoFault::new("append to", folder.shown(name), Errno::AGAIN).into())

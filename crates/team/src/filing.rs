@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use store::{Folder, IoFault, Temporary};
+use store::{Folder, IoFault, ReadError, Temporary};
 
 use crate::home::{Home, HomeError};
 use crate::leg::{Leg, PACKETS, SLOTS};
@@ -89,21 +89,28 @@ pub(crate) fn slot_of(leg: &Leg, name: &str) -> Option<u8> {
 
 /// The packet's own slot wherever it is, else the lowest free one.
 fn choose(folder: &Folder, leg: &Leg, packet_id: &str, taken: &BTreeSet<u8>) -> Result<Choice, FilingError> {
-    if let Some(own) = taken.iter().find(|slot| id_in(folder, &leg.file(**slot)).as_deref() == Some(packet_id)) {
-        return Ok(Choice::Own(*own));
+    for slot in taken {
+        if id_in(folder, &leg.file(*slot))?.as_deref() == Some(packet_id) {
+            return Ok(Choice::Own(*slot));
+        }
     }
     let free = (0..SLOTS).find(|slot| !taken.contains(slot));
     free.map(Choice::New).ok_or(FilingError::Full)
 }
 
-/// The `packet_id` of a file, whatever else it holds. A file that cannot be read is somebody else's and stays.
-fn id_in(folder: &Folder, name: &str) -> Option<String> {
-    let bytes = folder.read(name, LOOKED_INTO_MAX_BYTES).ok()?;
-    let mut packet: Map<String, Value> = serde_json::from_slice(&bytes).ok()?;
-    match packet.remove("packet_id")? {
-        Value::String(id) => Some(id),
+/// The `packet_id` of a file, whatever else it holds. A file that we may not read is somebody else's and stays; one that
+/// a fault keeps from us may be this very packet, which must not be filed twice.
+fn id_in(folder: &Folder, name: &str) -> Result<Option<String>, IoFault> {
+    let bytes = match folder.read(name, LOOKED_INTO_MAX_BYTES) {
+        Ok(bytes) => bytes,
+        Err(ReadError::Io(fault)) if fault.kind() != ErrorKind::PermissionDenied => return Err(fault),
+        Err(_) => return Ok(None),
+    };
+    let packet: Option<Map<String, Value>> = serde_json::from_slice(&bytes).ok();
+    Ok(match packet.and_then(|mut packet| packet.remove("packet_id")) {
+        Some(Value::String(id)) => Some(id),
         _ => None,
-    }
+    })
 }
 
 #[cfg(test)]

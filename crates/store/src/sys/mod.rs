@@ -274,13 +274,14 @@ impl Sys {
         self.run(Call::Truncate, Path::new(""), || calls::ftruncate(file, length))
     }
 
-    /// The UTF-8 names in a folder; others cannot be ours.
+    /// The UTF-8 names in a folder, itself and its parent left out; others cannot be ours.
     pub(crate) fn list(&self, dir: BorrowedFd<'_>) -> Outcome<Vec<String>> {
         self.run(Call::List, Path::new(""), || {
             let mut names = Vec::new();
             for entry in calls::Dir::read_from(dir.as_fd())? {
-                if let Ok(name) = entry?.file_name().to_str() {
-                    names.push(name.to_owned());
+                match entry?.file_name().to_str() {
+                    Ok("." | "..") | Err(_) => {}
+                    Ok(name) => names.push(name.to_owned()),
                 }
             }
             Ok(names)

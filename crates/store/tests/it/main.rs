@@ -8,6 +8,7 @@
 
 mod contained;
 mod judge;
+mod lines;
 mod liveness;
 mod lock;
 mod lock_faults;

@@ -5,6 +5,10 @@
     reason = "tests lay files out as any other program would, and a panic is the report"
 )]
 
+mod compose;
 mod door;
+mod faults;
+mod members;
+mod processes;
 mod support;
 mod vectors;
