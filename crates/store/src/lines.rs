@@ -1,8 +1,8 @@
-//! Files of lines that several processes append to (ledgers): whole lines only, rotated by size, none lost.
+//! Files of JSON lines that several processes append to (ledgers): whole lines only, rotated by size, none lost.
 //!
 //! Writers take turns by a `flock` on the file itself, so there is no second file to leave behind, and look again
 //! whether the name still leads to it: a rotation moves the file away. A line is one `write` and a sync; what a failed
-//! one left is cut back. What the lines say is the caller's.
+//! one left is cut back, and what one that was killed left is cut away by the next. What the lines say is the caller's.
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -30,7 +30,7 @@ pub enum LineError {
     /// A folder, pipe, socket or device has the name.
     #[error("{} is not a regular file", .0.display())]
     NotRegular(std::path::PathBuf),
-    /// Only a part fitted, and it could not be taken back: the next writer begins a new line behind it.
+    /// Only a part fitted, and it could not be taken back: the next writer will.
     #[error("{append}; and its beginning could not be taken back: {cut}")]
     NotCutBack {
         /// Why the line was not written.
@@ -45,7 +45,7 @@ const TRIES: usize = 16;
 /// How often the turn is tried for, a few milliseconds apart: 10 s.
 const PATIENCE: usize = 2_000;
 
-/// Appends `line` (without its end, and without a line break in it) to the file `name` directly beneath, durably. The
+/// Appends `line` (JSON, without its end and without a line break) to the file `name` directly beneath, durably. The
 /// file is made if it is missing; it is for this user only, whatever it was before.
 ///
 /// # Errors
@@ -113,10 +113,17 @@ fn rotate(folder: &Folder, name: &str, generations: u32) -> Result<(), IoFault> 
 }
 
 fn append(file: &OpenFile, length: u64, mut bytes: Vec<u8>) -> Result<(), LineError> {
-    if length > 0 && file.read(length - 1, 1, 1)? != b"\n" {
-        // Somebody's torn line keeps to itself.
-        bytes.insert(0, b'\n');
-    }
+    let length = match ending(file, length)? {
+        Ending::Whole => length,
+        Ending::Unended => {
+            bytes.insert(0, b'\n');
+            length
+        }
+        Ending::Torn { start } => {
+            file.fault("cut back", file.sys.truncate(file.fd(), start))?;
+            start
+        }
+    };
     let written = match file.fault("append to", file.sys.write(file.fd(), &bytes)) {
         Ok(count) if count == bytes.len() => file.sync(),
         Ok(_) => file.fault("append to", Err(Errno::NOSPC)),
@@ -125,6 +132,38 @@ fn append(file: &OpenFile, length: u64, mut bytes: Vec<u8>) -> Result<(), LineEr
     written.map_err(|append| match cut_back(file, length, &bytes) {
         Ok(()) => append.into(),
         Err(cut) => LineError::NotCutBack { append, cut },
+    })
+}
+
+/// How a file ends.
+enum Ending {
+    /// With the end of a line, or it is empty.
+    Whole,
+    /// With a line that only lacks its end, or with something that is none of ours.
+    Unended,
+    /// With the beginning of a line, whose writer was killed in the middle.
+    Torn { start: u64 },
+}
+
+/// No line of ours is longer. In bytes.
+const LINE_MAX: u64 = 64 << 10;
+
+fn ending(file: &OpenFile, length: u64) -> Result<Ending, IoFault> {
+    let from = length.saturating_sub(LINE_MAX);
+    let size = usize::try_from(length - from).unwrap_or(0);
+    let end = file.read(from, size, size)?;
+    if end.is_empty() || end.ends_with(b"\n") {
+        return Ok(Ending::Whole);
+    }
+    let start = match end.iter().rposition(|byte| *byte == b'\n') {
+        Some(before) => before + 1,
+        None if from == 0 => 0,
+        None => return Ok(Ending::Unended),
+    };
+    let line: Result<serde::de::IgnoredAny, _> = serde_json::from_slice(end.get(start..).unwrap_or_default());
+    Ok(match line {
+        Ok(_) => Ending::Unended,
+        Err(_) => Ending::Torn { start: from + u64::try_from(start).unwrap_or(0) },
     })
 }
 

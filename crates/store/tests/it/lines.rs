@@ -46,14 +46,31 @@ fn lines_come_one_after_the_other_and_never_break() {
     assert_eq!(place.file().metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
 
-#[test]
-fn a_torn_line_of_somebody_keeps_to_itself() {
+#[track_caller]
+fn check_end(before: &str, after: &str) {
     let place = Place::new();
-    fs::write(place.file(), "half").unwrap();
+    fs::write(place.file(), before).unwrap();
+    place.append(&Sys::real(), "{}", ROOMY).unwrap();
+    assert_eq!(place.text(), after, "{before:?}");
+}
+
+#[test]
+fn what_a_killed_writer_left_is_cut_away_and_a_whole_line_never() {
+    check_end("{\"a\":1}\n{\"b\":", "{\"a\":1}\n{}\n");
+    check_end("{\"b\":{}", "{}\n");
+    check_end("{\"a\":1}\n{\"b\":2}", "{\"a\":1}\n{\"b\":2}\n{}\n");
+    check_end("not ours\n", "not ours\n{}\n");
+    let long = "x".repeat(70_000);
+    check_end(&long, &format!("{long}\n{{}}\n"));
+}
+
+#[test]
+fn the_file_is_for_this_user_only_whatever_it_was() {
+    let place = Place::new();
+    fs::write(place.file(), "").unwrap();
     fs::set_permissions(place.file(), fs::Permissions::from_mode(0o644)).unwrap();
     place.append(&Sys::real(), "a", ROOMY).unwrap();
-    assert_eq!(place.text(), "half\na\n");
-    assert_eq!(place.file().metadata().unwrap().permissions().mode() & 0o777, 0o600, "tightened");
+    assert_eq!(place.file().metadata().unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]
