@@ -21,6 +21,8 @@
 //! # Ok::<(), packet::door::Refusal>(())
 //! ```
 //!
+//! [`render`] makes prompt text of a packet, in which no value can pass for a heading or for more than one line.
+//!
 //! # Ways in
 //!
 //! | from | through | repeated keys | a forbidden key is |
@@ -45,6 +47,7 @@ mod object;
 mod output_format;
 mod parts;
 mod read;
+mod render;
 mod schema;
 mod task_packet;
 mod validate;
@@ -61,6 +64,7 @@ pub use limits::{
 pub use output_format::OutputFormat;
 pub use parts::{ArtifactRef, Assertion, Budget, Constraint, Finding, ToolScope};
 pub use read::ReadError;
+pub use render::{Frame, Language, render};
 pub use schema::schema;
 pub use task_packet::TaskPacket;
 pub use words::{AssertionKind, Fidelity, Role};

@@ -85,6 +85,47 @@ object! {
 }
 
 impl TaskPacket {
+    /// A packet with the required values, in written order; the rest has its default. `roles` are sender and recipient.
+    #[must_use]
+    pub fn new(
+        packet_id: String,
+        goal_id: String,
+        round: u32,
+        roles: (Role, Role),
+        objective: String,
+        output_format: OutputFormat,
+    ) -> Self {
+        let (from_role, to_role) = roles;
+        Self {
+            packet_id,
+            goal_id,
+            parent_packet: None,
+            round,
+            from_role,
+            to_role,
+            objective,
+            output_format,
+            tool_scope: ToolScope::default(),
+            boundaries: Vec::new(),
+            constraints: Vec::new(),
+            audience: Vec::new(),
+            acceptance: Vec::new(),
+            acceptance_baseline_ref: None,
+            artifacts: Vec::new(),
+            wiki_refs: Vec::new(),
+            memory_refs: Vec::new(),
+            state_keys: Vec::new(),
+            evidence_index: Vec::new(),
+            findings: Vec::new(),
+            open_questions: Vec::new(),
+            blockers: Vec::new(),
+            next_steps: Vec::new(),
+            fidelity: Fidelity::default(),
+            budget: Budget::default(),
+            irreversible: false,
+        }
+    }
+
     /// The written form: compact JSON, keys in the order of the fields, defaults left out but for `fidelity` and
     /// `irreversible`. These are the bytes that lie on disk and that the cap counts (D37).
     #[must_use]

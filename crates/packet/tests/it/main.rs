@@ -3,5 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "in tests a panic is the report")]
 
 mod json_schema;
+mod properties;
+mod rendering;
 mod schema;
+mod strategy;
 mod vectors;
