@@ -7,4 +7,5 @@ mod properties;
 mod rendering;
 mod schema;
 mod strategy;
+mod strictness;
 mod vectors;

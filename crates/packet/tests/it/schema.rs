@@ -132,7 +132,7 @@ fn schema_and_code_agree_on_every_key() {
 }
 
 /// A packet with every key.
-fn full() -> Value {
+pub(crate) fn full() -> Value {
     let mut packet: Map<String, Value> = serde_json::from_str(packet::MINIMAL_PACKET_EXAMPLE).unwrap();
     packet.insert("output_format".to_owned(), json!({"kind": "json", "schema": "{}"}));
     for key in packet::OPTIONAL_KEYS {
