@@ -119,7 +119,7 @@ pub fn read_leg(home: &Home, leg: &Leg) -> Result<Packets, HomeError> {
 }
 
 /// Whether a file's bytes are a packet of this leg; else the code and what is wrong.
-fn judge(leg: &Leg, read: Result<Vec<u8>, ReadError>) -> Result<TaskPacket, (&'static str, String)> {
+pub(crate) fn judge(leg: &Leg, read: Result<Vec<u8>, ReadError>) -> Result<TaskPacket, (&'static str, String)> {
     let bytes = read.map_err(|error| {
         let code = match &error {
             ReadError::NotRegular => "not_a_regular_file",

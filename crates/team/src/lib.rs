@@ -18,6 +18,7 @@
 //! lack its rows in the ledgers; the caller, who got no answer, files it again and then they are written.
 
 pub mod compose;
+pub mod delivered;
 mod door;
 pub mod edge;
 mod filing;

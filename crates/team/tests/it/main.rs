@@ -6,6 +6,7 @@
 )]
 
 mod compose;
+mod delivered;
 mod door;
 mod faults;
 mod members;
