@@ -89,15 +89,16 @@ fn many_claimants_at_once_and_one_of_them_gets_it() {
 }
 
 #[test]
-fn torn_and_foreign_lines_are_passed_over_and_kept() {
+fn torn_and_foreign_lines_are_passed_over_and_foreign_ones_kept() {
     let world = world();
     let home = world.home();
-    let before = "{\"state\":\"wished\",\"x\":1}\nnot json\n{\"state\":\"claimed\",\"disp";
-    world.write(&format!("{ROUND}{RECORD}"), before);
+    let foreign = "{\"state\":\"wished\",\"x\":1}\nnot json\n";
+    world.write(&format!("{ROUND}{RECORD}"), &format!("{foreign}{{\"state\":\"claimed\",\"disp"));
+    assert_eq!((read(&home).claims.len(), read(&home).odd_lines), (0, 3));
     assert!(matches!(claim(&home, "a"), Claimed::Done(_)));
     let record = read(&home);
-    assert_eq!((record.claims.len(), record.odd_lines), (1, 3));
-    assert!(world.read(&format!("{ROUND}{RECORD}")).starts_with(before));
+    assert_eq!((record.claims.len(), record.odd_lines), (1, 2));
+    assert!(world.read(&format!("{ROUND}{RECORD}")).starts_with(foreign));
 }
 
 #[test]
