@@ -1,7 +1,8 @@
 //! The benchmark program: which measurements run, on how many projects, and the exit code.
 //!
-//! It measures the real program `handoffd` from outside, through files and its socket, and imports none of its crates:
-//! a number that a user cannot observe has no place here. How each thing is measured lives in the module of its name.
+//! It measures the real program `handoffd` from outside, through files and its socket, and imports none of its crates (but
+//! `packet`, which is a library to others): a number that a user cannot observe has no place here. How each thing is
+//! measured lives in the module of its name.
 
 mod burst;
 mod client;
@@ -9,6 +10,7 @@ mod daemon;
 mod dispatch;
 mod floor;
 mod idle;
+mod packet;
 mod process;
 mod program;
 mod project;
@@ -74,6 +76,8 @@ enum What {
     Start,
     /// 10,000 rewrites within a second: the last is never missed
     Burst,
+    /// Reading and checking a TaskPacket of the full 16 KiB, beside the floor
+    Packet,
     /// Everything
     All,
 }
@@ -86,17 +90,29 @@ impl What {
 
 fn main() -> Result<ExitCode> {
     let args = Args::parse();
+    let mut table = Table::start()?;
+    if args.what.includes(What::Packet) {
+        packet::measure(&mut table)?;
+    }
+    if args.what != What::Packet {
+        measure_daemon(&args, &mut table)?;
+    }
+    let missed = table.finish()?;
+    Ok(if args.check && missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn measure_daemon(args: &Args, table: &mut Table) -> Result<()> {
     let handoffd = match &args.handoffd {
         Some(program) => std::path::absolute(program)?,
         None => program::build()?,
     };
     let folder = args.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let mut table = Table::start(&handoffd, &folder)?;
+    table.note("handoffd", &handoffd.display().to_string())?;
+    table.note("folder", &folder.display().to_string())?;
     for projects in [1, args.projects] {
-        measure(&args, World::create(&handoffd, &folder, projects)?, &mut table)?;
+        measure(args, World::create(&handoffd, &folder, projects)?, table)?;
     }
-    let missed = table.finish()?;
-    Ok(if args.check && missed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(())
 }
 
 fn measure(args: &Args, world: World, table: &mut Table) -> Result<()> {

@@ -1,7 +1,6 @@
 //! The printed result: one line a measurement, with its target and whether it was met. Nothing is measured here.
 
 use std::io::Write as _;
-use std::path::Path;
 
 use anyhow::Result;
 
@@ -11,9 +10,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Prints what is measured, and where.
-    pub(crate) fn start(handoffd: &Path, folder: &Path) -> Result<Self> {
-        print(&format!("handoffd: {}\nfolder:   {}\n", handoffd.display(), folder.display()))?;
+    /// Says it when the numbers are going to mean nothing.
+    pub(crate) fn start() -> Result<Self> {
         if cfg!(debug_assertions) {
             print("This is a debug build: the numbers mean nothing. Use `cargo run --release`.\n")?;
         }
