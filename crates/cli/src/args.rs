@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    attach, cancel, completions, demo, disable, enable, events, history, init, lint, log, logs, next, packet, pause,
-    projects, prompt, report, resume, retry, schema, show, status, submit, take, unlock, wait, watch,
+    attach, cancel, completions, demo, disable, enable, events, history, init, lint, log, logs, mcp, next, packet,
+    pause, projects, prompt, report, resume, retry, schema, show, status, submit, take, unlock, wait, watch,
 };
 use crate::context::Context;
 use crate::exit::Exit;
@@ -49,6 +49,7 @@ enum Command {
     Lint(lint::Args),
     Report(report::Args),
     Packet(packet::Args),
+    Mcp(mcp::Args),
     Prompt(prompt::Args),
     Projects(projects::Args),
     Logs(logs::Args),
@@ -82,6 +83,7 @@ impl Cli {
             Command::Lint(args) => args.run(ctx),
             Command::Report(args) => args.run(ctx),
             Command::Packet(args) => args.run(ctx),
+            Command::Mcp(args) => args.run(ctx),
             Command::Prompt(args) => args.run(ctx),
             Command::Projects(args) => args.run(ctx),
             Command::Logs(args) => args.run(ctx),

@@ -19,6 +19,7 @@ mod call;
 mod echo;
 mod scope;
 mod serve;
+pub mod team;
 mod toolbox;
 mod transport;
 

@@ -86,11 +86,15 @@ impl Door {
                 Ok(filed)
             }
             Err(refusal) => {
-                let row = rows::refused(&self.agent_id, arguments, &refusal, self.mask, now);
-                record(&self.home, Ledger::ToolCalls, &row);
+                self.record_denied(arguments, refusal.code.as_str(), &refusal.message, now);
                 Err(refusal)
             }
         }
+    }
+
+    /// Keeps that a call was turned away before it came to this door, with the same row as a refusal (D75).
+    pub fn record_denied(&self, arguments: &Map<String, Value>, code: &str, message: &str, now: Timestamp) {
+        record(&self.home, Ledger::ToolCalls, &rows::refused(&self.agent_id, arguments, code, message, self.mask, now));
     }
 
     fn file(&self, arguments: &Map<String, Value>) -> Result<(TaskPacket, Filed), Refusal> {

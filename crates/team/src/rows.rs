@@ -8,7 +8,6 @@ use crate::compose::Skipped;
 use crate::door::{Filed, Mask};
 use crate::home::Home;
 use crate::leg::Leg;
-use crate::refusal::Refusal;
 use crate::text::{first_bytes, first_chars};
 
 /// The tool's name.
@@ -58,7 +57,8 @@ pub(crate) fn filed(agent_id: &str, packet: &TaskPacket, filed: &Filed, now: Tim
 pub(crate) fn refused(
     agent_id: &str,
     arguments: &Map<String, Value>,
-    refusal: &Refusal,
+    code: &str,
+    message: &str,
     mask: Mask,
     now: Timestamp,
 ) -> Value {
@@ -66,14 +66,14 @@ pub(crate) fn refused(
     // A credential that is cut in two is none any more: what is searched is much longer than what is kept.
     let masked = mask(first_chars(&input, MASKED_MAX_CHARS));
     let kept = first_chars(&masked, DETAIL_MAX_CHARS);
-    let message = mask(first_chars(&refusal.message, MASKED_MAX_CHARS));
+    let message = mask(first_chars(message, MASKED_MAX_CHARS));
     json!({
         "timestamp": now.to_string(),
         "agent_id": first_chars(agent_id, DETAIL_MAX_CHARS),
         "tool_name": TOOL,
-        "params": format!("denied ({}): {}", refusal.code, first_chars(&message, DETAIL_MAX_CHARS)),
+        "params": format!("denied ({code}): {}", first_chars(&message, DETAIL_MAX_CHARS)),
         "success": false,
-        "error_class": refusal.code.as_str(),
+        "error_class": code,
         "input": kept,
         "input_truncated": kept.len() < masked.len() || input.chars().count() > MASKED_MAX_CHARS,
     })

@@ -62,7 +62,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("mcp", &["packet", "team"]),
     ("profiles", &["queue"]),
     ("handoffd", &["queue", "lifecycle", "store", "profiles", "wire"]),
-    ("cli", &["queue", "packet", "lifecycle", "store", "profiles", "wire", "budget", "handoffd"]),
+    ("cli", &["queue", "packet", "lifecycle", "store", "profiles", "wire", "budget", "handoffd", "mcp", "team"]),
 ];
 
 #[test]

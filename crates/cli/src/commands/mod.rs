@@ -16,6 +16,7 @@ pub(crate) mod init;
 pub(crate) mod lint;
 pub(crate) mod log;
 pub(crate) mod logs;
+pub(crate) mod mcp;
 pub(crate) mod next;
 pub(crate) mod packet;
 pub(crate) mod pause;
