@@ -9,6 +9,7 @@
 pub mod binaries;
 pub mod control;
 pub mod daemon;
+pub mod mcp;
 pub mod mount;
 pub mod peer;
 pub mod planner;

@@ -30,4 +30,5 @@ mod save_patterns;
 mod sessions;
 mod sockets;
 mod support;
+mod team_handoff;
 mod users;

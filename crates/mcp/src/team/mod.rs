@@ -9,6 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 use team::Door;
+use tokio::sync::Mutex;
 
 use crate::call::Call;
 use crate::scope::{Caller, Denied, Scope};
@@ -22,15 +23,17 @@ pub const TOOL: &str = "team_handoff";
 /// The server for the caller behind `door`. `clock` tells the time for the ledgers, `version` is that of the program.
 #[must_use]
 pub fn toolbox(door: Door, caller: Caller, clock: fn() -> Timestamp, version: &'static str) -> Toolbox {
-    let tool = TeamHandoff { door: Arc::new(door), caller, clock };
+    let tool = TeamHandoff { door, caller, clock, turn: Mutex::new(()) };
     Toolbox::new(SERVER, version, words::INSTRUCTIONS).with(tool)
 }
 
-/// The tool.
+/// The tool. Calls are handled one after another, in the order in which they came: packets that a planner files at once
+/// lie in the order in which it named them.
 struct TeamHandoff {
-    door: Arc<Door>,
+    door: Door,
     caller: Caller,
     clock: fn() -> Timestamp,
+    turn: Mutex<()>,
 }
 
 impl Tool for TeamHandoff {
@@ -49,7 +52,10 @@ impl Tool for TeamHandoff {
     /// is filed or it is not.
     fn call(self: Arc<Self>, call: Call) -> Answer {
         Box::pin(async move {
-            let handled = tokio::task::spawn_blocking(move || self.handle(&call)).await;
+            let this = Arc::clone(&self);
+            let turn = self.turn.lock().await;
+            let handled = tokio::task::spawn_blocking(move || this.handle(&call)).await;
+            drop(turn);
             handled.unwrap_or_else(|_| Outcome::Refused {
                 code: team::Code::WriteFailed.to_string(),
                 message: "filing broke off; file the packet again".to_owned(),

@@ -1,0 +1,7 @@
+//! `team_handoff` through the real server on its standard streams.
+
+mod identity;
+mod server;
+mod traffic;
+mod vectors;
+mod world;
