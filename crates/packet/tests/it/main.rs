@@ -4,6 +4,7 @@
 
 mod json_schema;
 mod properties;
+mod reader;
 mod rendering;
 mod schema;
 mod strategy;
