@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "in tests a panic is the report")]
 
+mod document;
 mod json_schema;
 mod properties;
 mod reader;
