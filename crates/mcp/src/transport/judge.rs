@@ -42,9 +42,9 @@ pub(crate) fn judge(input: Input) -> Verdict {
     }
 }
 
-/// The answer to a request with an id that another request in flight has.
-pub(crate) fn duplicate(id: &Id) -> Value {
-    error(Some(id), INVALID_REQUEST, "a request with this id is still in flight")
+/// The answer to a request with the id of another one that is in flight or was taken back.
+pub(crate) fn used(id: &Id) -> Value {
+    error(Some(id), INVALID_REQUEST, "this id belongs to another request: ids are not used twice")
 }
 
 /// The answer to a request that is one, but that the library cannot read.

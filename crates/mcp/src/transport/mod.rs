@@ -8,6 +8,7 @@ mod id;
 mod judge;
 pub(crate) mod limits;
 pub(crate) mod reader;
+mod withdrawn;
 pub(crate) mod writer;
 
 use std::collections::{HashMap, VecDeque};
@@ -25,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use crate::transport::id::Id;
 use crate::transport::judge::{Verdict, judge};
 use crate::transport::reader::Input;
+use crate::transport::withdrawn::Withdrawn;
 
 /// One JSON object a line, in both directions.
 #[derive(Debug)]
@@ -35,6 +37,7 @@ pub(crate) struct Lines {
     answers: VecDeque<Vec<u8>>,
     places: Arc<Semaphore>,
     in_flight: HashMap<Id, OwnedSemaphorePermit>,
+    withdrawn: Withdrawn,
     ended: CancellationToken,
 }
 
@@ -42,7 +45,8 @@ impl Lines {
     /// `ended` is cancelled when the input is at its end.
     pub(crate) fn new(input: mpsc::Receiver<Input>, output: mpsc::Sender<Vec<u8>>, ended: CancellationToken) -> Self {
         let places = Arc::new(Semaphore::new(limits::REQUESTS));
-        Self { input, output: Some(output), answers: VecDeque::new(), places, in_flight: HashMap::new(), ended }
+        let (answers, in_flight, withdrawn) = (VecDeque::new(), HashMap::new(), Withdrawn::default());
+        Self { input, output: Some(output), answers, places, in_flight, withdrawn, ended }
     }
 
     /// The message for rmcp, if the line is one.
@@ -51,9 +55,13 @@ impl Lines {
             Verdict::Ignore => None,
             Verdict::Answer(answer) => self.answer(&answer),
             Verdict::Cancel(id, message) => {
-                self.in_flight.remove(&id).and_then(|_| serde_json::from_value(message).ok())
+                drop(self.in_flight.remove(&id)?);
+                self.withdrawn.insert(&id);
+                serde_json::from_value(message).ok()
             }
-            Verdict::Request(id, _) if self.in_flight.contains_key(&id) => self.answer(&judge::duplicate(&id)),
+            Verdict::Request(id, _) if self.in_flight.contains_key(&id) || self.withdrawn.contains(&id) => {
+                self.answer(&judge::used(&id))
+            }
             Verdict::Request(id, message) => match serde_json::from_value(message) {
                 Err(_) => self.answer(&judge::unreadable(&id)),
                 Ok(message) => {

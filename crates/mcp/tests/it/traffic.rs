@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, call};
+use crate::client::{Client, call, stateless};
 
 fn cancel(id: &Value) -> Value {
     json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "test"}})
@@ -49,16 +49,22 @@ fn a_waiting_call_tells_how_far_it_is_and_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_call_that_is_taken_back_has_no_answer_and_its_id_is_free() {
-    let mut client = Client::initialized();
-    for _ in 0..3 {
-        client.send(&watched("w"));
-        assert_eq!(client.next().unwrap()["method"], "notifications/progress");
-        client.send(&cancel(&json!("w")));
-        client.check_alive();
+fn a_call_that_is_taken_back_has_no_answer_and_its_id_no_second_use() {
+    let same = |request: Value| request;
+    for (mut client, style) in [(Client::initialized(), same as fn(Value) -> Value), (Client::connected(), stateless)] {
+        for id in ["a", "b", "c"] {
+            let mut waiting = style(call(id, "wait", &json!({})));
+            waiting["params"]["_meta"]["progressToken"] = json!(id);
+            client.send(&waiting);
+            assert_eq!(client.next().unwrap()["params"]["progressToken"], id);
+            client.send(&cancel(&json!(id)));
+            let refused = client.ask(&style(call(id, "echo", &json!({}))));
+            assert_eq!(refused["error"]["code"], -32_600, "{refused}");
+        }
+        client.send(&cancel(&json!("unknown")));
+        let answer = client.ask(&style(call("unknown", "echo", &json!({"a": 1}))));
+        assert_eq!(answer["result"]["structuredContent"], json!({"a": 1}), "{answer}");
     }
-    client.send(&cancel(&json!("unknown")));
-    client.check_alive();
 }
 
 #[test]

@@ -39,6 +39,27 @@ fn the_option_comes_before_the_variable_and_one_of_them_is_needed() {
 }
 
 #[test]
+fn f294_a_packet_cannot_claim_more_than_its_sender_is() {
+    let home = Home::with_planner();
+    let mut server = home.planner(Era::Handshake);
+    let mut check = |key: &str, value: serde_json::Value, code: &str| {
+        let mut arguments = packet("pk-1");
+        arguments["packet"][key] = value;
+        let refused = server.handoff(key, &arguments);
+        assert_eq!(refused["result"]["structuredContent"]["code"], code, "{refused}");
+    };
+    check("goal_id", json!("goal-8"), "task_id_mismatch");
+    check("round", json!(3), "round_mismatch");
+    check("audience", json!(vec!["verifier"; 17]), "too_many_items");
+    let mut arguments = packet("pk-1");
+    arguments["packet"]["from_role"] = json!("executor");
+    arguments["packet"]["to_role"] = json!("verifier");
+    let refused = server.handoff("role", &arguments);
+    assert_eq!(refused["result"]["structuredContent"]["code"], "from_role_mismatch", "{refused}");
+    assert!(!home.path("team_packets").exists());
+}
+
+#[test]
 fn a_client_key_opens_nothing() {
     for era in [Era::Handshake, Era::Stateless] {
         let home = Home::with_planner();

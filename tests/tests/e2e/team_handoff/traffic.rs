@@ -34,6 +34,19 @@ fn packets_that_are_filed_at_once_lie_in_the_order_of_their_calls() {
 }
 
 #[test]
+fn f290_an_object_and_a_string_of_it_are_the_same_packet() {
+    let home = Home::with_planner();
+    let mut server = home.planner(Era::Handshake);
+    let object = packet("pk-ä");
+    let filed = server.handoff("object", &object)["result"]["structuredContent"].take();
+    let path = filed["path"].as_str().unwrap();
+    let written = home.read(path);
+    let string = json!({"packet": object["packet"].to_string()});
+    assert_eq!(server.handoff("string", &string)["result"]["structuredContent"], filed);
+    assert_eq!(home.read(path), written);
+}
+
+#[test]
 fn many_servers_file_on_one_leg_and_nothing_is_lost() {
     let home = Home::with_planner();
     let mut servers: Vec<_> = (0..12).map(|_| home.planner(Era::Handshake)).collect();

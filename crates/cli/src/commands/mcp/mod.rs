@@ -2,6 +2,8 @@
 
 mod team;
 
+use std::io::IsTerminal as _;
+
 use mcp::Toolbox;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -40,6 +42,9 @@ const BLOCKING_THREADS: usize = 8;
 
 /// Serves this process's standard streams until the client leaves or a signal comes.
 fn serve(ctx: &Context, toolbox: Toolbox) -> Result<Exit, Failure> {
+    if std::io::stdin().is_terminal() {
+        ctx.out.note("This speaks MCP: a client starts it. Ctrl-D or Ctrl-C ends it.");
+    }
     let _log = logging::init(&LogSettings {
         target: Target::Stderr,
         // The library's remarks about every request are the client's business.
