@@ -10,6 +10,7 @@ mod daemon;
 mod exit;
 mod failure;
 mod output;
+mod packets;
 mod projects;
 mod queue_file;
 mod read;

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(crate) fn of_task(document: &Document, check_secrets: bool) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(id) = document.string(queue::Field::TaskId)
-        && !is_usable_id(&id)
+        && !team::is_path_part(&id)
     {
         remarks.push(
             "`task_id` is not 1 to 64 of `A-Z a-z 0-9 _ -`: the task is valid, but no packet can belong to it"
@@ -33,11 +33,6 @@ pub(crate) fn of_packet(packet: &Value) -> Vec<String> {
         credentials(key, value, &mut remarks);
     }
     remarks
-}
-
-/// Whether packets can belong to a task of this id (D74).
-pub(crate) fn is_usable_id(id: &str) -> bool {
-    (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
 }
 
 fn credentials(path: &str, value: &Value, remarks: &mut Vec<String>) {

@@ -5,9 +5,8 @@
 
 use jiff::Timestamp;
 use packet::{Role, TASK_PACKET_MAX_BYTES, TaskPacket};
-use store::ReadError;
+use store::{Folder, ReadError};
 
-use crate::filing::slot_of;
 use crate::home::{Home, HomeError};
 use crate::ledger::{Ledger, record};
 use crate::leg::{Leg, PACKETS};
@@ -102,20 +101,38 @@ pub fn read_leg(home: &Home, leg: &Leg) -> Result<Packets, HomeError> {
     let mut read = Packets { leg: leg.clone(), packets: Vec::new(), skipped: Vec::new(), gap: None };
     let Some(folder) = home.open_below(&[PACKETS, leg.goal(), &leg.round_folder()])? else { return Ok(read) };
     let names = folder.list()?;
-    let mut taken: Vec<u8> = names.iter().filter_map(|name| slot_of(leg, name)).collect();
+    let mut taken: Vec<u8> = names.iter().filter_map(|name| leg.slot_of(name)).collect();
     taken.sort_unstable();
     for (expected, slot) in (0..).zip(taken.iter().copied()) {
         if slot != expected {
             read.gap = Some(Gap { missing: expected, behind: taken.split_off(usize::from(expected)) });
             break;
         }
-        let file = leg.file(slot);
-        match judge(leg, folder.read(&file, TASK_PACKET_MAX_BYTES)) {
-            Ok(packet) => read.packets.push(Found { slot, path: leg.path(slot), packet }),
-            Err((code, detail)) => read.skipped.push(Skipped { slot, file, code, detail }),
+        match look(&folder, leg, slot) {
+            Ok(found) => read.packets.push(found),
+            Err(skipped) => read.skipped.push(skipped),
         }
     }
     Ok(read)
+}
+
+/// Judges one slot alone, wherever it is; `None` when nothing is in it.
+///
+/// # Errors
+///
+/// As [`read_leg`].
+pub fn read_slot(home: &Home, leg: &Leg, slot: u8) -> Result<Option<Result<Found, Skipped>>, HomeError> {
+    let Some(folder) = home.open_below(&[PACKETS, leg.goal(), &leg.round_folder()])? else { return Ok(None) };
+    let taken = folder.kind(&leg.file(slot))?.is_some();
+    Ok(taken.then(|| look(&folder, leg, slot)))
+}
+
+fn look(folder: &Folder, leg: &Leg, slot: u8) -> Result<Found, Skipped> {
+    let file = leg.file(slot);
+    match judge(leg, folder.read(&file, TASK_PACKET_MAX_BYTES)) {
+        Ok(packet) => Ok(Found { slot, path: leg.path(slot), packet }),
+        Err((code, detail)) => Err(Skipped { slot, file, code, detail }),
+    }
 }
 
 /// Whether a file's bytes are a packet of this leg; else the code and what is wrong.

@@ -73,18 +73,9 @@ fn taken(folder: &Folder, leg: &Leg) -> Result<BTreeSet<u8>, IoFault> {
             // We hold the lock, so nobody is writing it. One that cannot go does no harm.
             folder.unlink(&name).ok();
         }
-        taken.extend(slot_of(leg, &name));
+        taken.extend(leg.slot_of(&name));
     }
     Ok(taken)
-}
-
-/// The slot of a file's name on this leg, exactly as we write it.
-pub(crate) fn slot_of(leg: &Leg, name: &str) -> Option<u8> {
-    if name == leg.file(0) {
-        return Some(0);
-    }
-    let slot = name.strip_suffix(".json")?.rsplit_once('.')?.1.parse().ok().filter(|slot| (1..SLOTS).contains(slot))?;
-    (leg.file(slot) == name).then_some(slot)
 }
 
 /// The packet's own slot wherever it is, else the lowest free one.
@@ -111,29 +102,4 @@ fn id_in(folder: &Folder, name: &str) -> Result<Option<String>, IoFault> {
         Some(Value::String(id)) => Some(id),
         _ => None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use packet::Role;
-
-    #[test]
-    fn only_our_own_spelling_is_a_slot() {
-        let leg = Leg::new("g", 1, Role::Planner, Role::Executor).unwrap();
-        for slot in [0, 1, 9, 10, 99] {
-            assert_eq!(slot_of(&leg, &leg.file(slot)), Some(slot));
-        }
-        for name in [
-            "planner-to-executor.1.json",
-            "planner-to-executor.00.json",
-            "planner-to-executor.100.json",
-            "planner-to-executor.+1.json",
-            "planner-to-executor.json.lock",
-            "executor-to-verifier.json",
-            ".planner-to-executor.01.json",
-        ] {
-            assert_eq!(slot_of(&leg, name), None, "{name}");
-        }
-    }
 }

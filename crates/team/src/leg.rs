@@ -2,6 +2,7 @@
 
 use packet::Role;
 
+use crate::edge::edges;
 use crate::part::is_path_part;
 
 /// The folder of all packets, below the home.
@@ -86,6 +87,29 @@ impl Leg {
         }
     }
 
+    /// The slot of a file's name on this leg, exactly as we write it.
+    #[must_use]
+    pub fn slot_of(&self, name: &str) -> Option<u8> {
+        if name == self.file(0) {
+            return Some(0);
+        }
+        let digits = name.strip_suffix(".json")?.rsplit_once('.')?.1;
+        let slot = digits.parse().ok().filter(|slot| (1..SLOTS).contains(slot))?;
+        (self.file(slot) == name).then_some(slot)
+    }
+
+    /// The leg and the slot of a path below the home, exactly as we write it.
+    #[must_use]
+    pub fn of_path(path: &str) -> Option<(Self, u8)> {
+        let mut parts = path.strip_prefix(PACKETS)?.strip_prefix('/')?.split('/');
+        let (goal, round, file) = (parts.next()?, round_of_folder(parts.next()?)?, parts.next()?);
+        if parts.next().is_some() {
+            return None;
+        }
+        let legs = edges().filter_map(|(from, to)| Self::new(goal, round, from, to).ok());
+        legs.filter_map(|leg| leg.slot_of(file).map(|slot| (leg, slot))).next()
+    }
+
     /// The lock that all writers of this leg take, beside its files.
     pub(crate) fn lock(&self) -> String {
         format!("{}.lock", self.file(0))
@@ -128,6 +152,35 @@ mod tests {
         assert_eq!(leg("g", 10_001), Err(NoPlace::Round));
         assert_eq!(leg("g", 10_000), Ok(()));
         assert_eq!(leg("g", 0), Ok(()));
+    }
+
+    #[test]
+    fn only_our_own_spelling_is_a_slot_and_a_path() {
+        let leg = Leg::new("g", 1, Role::Planner, Role::Executor).unwrap();
+        for slot in [0, 1, 9, 10, 99] {
+            assert_eq!(leg.slot_of(&leg.file(slot)), Some(slot));
+            assert_eq!(Leg::of_path(&leg.path(slot)), Some((leg.clone(), slot)));
+        }
+        for name in [
+            "planner-to-executor.1.json",
+            "planner-to-executor.00.json",
+            "planner-to-executor.100.json",
+            "planner-to-executor.+1.json",
+            "planner-to-executor.json.lock",
+            "executor-to-verifier.json",
+            ".planner-to-executor.01.json",
+        ] {
+            assert_eq!(leg.slot_of(name), None, "{name}");
+        }
+        for path in [
+            "team_packets/g/r1/x.json",
+            "team_packets/g/planner-to-executor.json",
+            "team_packets/../r1/planner-to-executor.json",
+            "/team_packets/g/r1/planner-to-executor.json",
+            "team_packets/g/r1/x/planner-to-executor.json",
+        ] {
+            assert_eq!(Leg::of_path(path), None, "{path}");
+        }
     }
 
     #[test]

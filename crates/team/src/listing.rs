@@ -3,7 +3,6 @@
 use store::Kind;
 
 use crate::edge;
-use crate::filing::slot_of;
 use crate::home::{Home, HomeError};
 use crate::leg::{Leg, PACKETS, round_of_folder};
 use crate::part::is_path_part;
@@ -48,7 +47,7 @@ pub fn legs(home: &Home, goal: &str) -> Result<Vec<Leg>, HomeError> {
         let Some(folder) = home.open_below(&[PACKETS, goal, &crate::leg::round_folder(round)])? else { continue };
         let names = folder.list()?;
         let of_round = edge::edges().filter_map(|(from, to)| Leg::new(goal, round, from, to).ok());
-        legs.extend(of_round.filter(|leg| names.iter().any(|name| slot_of(leg, name).is_some())));
+        legs.extend(of_round.filter(|leg| names.iter().any(|name| leg.slot_of(name).is_some())));
     }
     Ok(legs)
 }

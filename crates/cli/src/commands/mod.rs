@@ -30,6 +30,7 @@ pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod submit;
 pub(crate) mod take;
+pub(crate) mod team;
 pub(crate) mod unlock;
 pub(crate) mod wait;
 pub(crate) mod watch;

@@ -19,6 +19,7 @@ mod report;
 mod status;
 mod streams;
 mod submit;
+mod team;
 mod terminal;
 mod unlock;
 mod unreachable;

@@ -3,6 +3,7 @@
 use insta::assert_snapshot;
 
 use crate::daemon::{COMPLETE, TestDaemon, attach, eventually, state, submit, world};
+use crate::env::write;
 
 #[test]
 fn a_task_is_waited_for_and_shown_with_its_evidence() {
@@ -25,6 +26,27 @@ fn a_task_is_waited_for_and_shown_with_its_evidence() {
     assert!(history.lines().next().unwrap().contains("\"kind\":\"ended\""), "newest first: {history}");
     assert_eq!(world.run(&["wait", "--task", "T-1"]).code, 0, "one that ended earlier is answered, too");
     assert_eq!(world.run(&["show", "T-9"]).code, 4);
+}
+
+#[test]
+fn a_task_is_shown_with_its_packets_by_round_and_leg() {
+    let (world, _daemon) = world();
+    let _session = attach(&world, &format!("cat > /dev/null; echo '{COMPLETE}'"));
+    assert_eq!(submit(&world, "T-1", &["--wait"]).code, 0);
+    assert!(!world.run(&["show", "T-1"]).stdout.contains("packets"), "nothing when there are none");
+    assert_eq!(world.run(&["show", "T-1", "--json"]).json()["packets"], serde_json::json!([]));
+    let packet = serde_json::json!({
+        "packet_id": "pk-1", "goal_id": "T-1", "round": 2, "from_role": "executor", "to_role": "verifier",
+        "objective": "look at it", "output_format": "diff",
+    });
+    let round = world.home().join(".local/share/handoffd/team_packets/T-1/r2");
+    write(&round.join("executor-to-verifier.json"), packet.to_string().as_bytes());
+    write(&round.join("executor-to-verifier.01.json"), b"{");
+    let shown = world.run(&["show", "T-1"]).stdout;
+    let expected = "packets: round 2, executor → verifier\n  00  pk-1  look at it\n  01  skipped, unparseable: ";
+    assert!(shown.contains(expected), "{shown}");
+    let packets = world.run(&["show", "T-1", "--json"]).json()["packets"].clone();
+    assert_eq!((&packets[0]["round"], &packets[0]["packets"][0]["packet_id"]), (&2.into(), &"pk-1".into()));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! All that is known of one task: the journal's rows, and the queue file for a task that has not ended.
 
-use std::path::Path;
-
 use serde_json::{Map, Value, json};
+use team::Home;
+use team::compose::Packets;
 use wire::control::HistoryList;
 use wire::limits::HISTORY_MAX;
 use wire::status::ProjectStatus;
@@ -10,20 +10,22 @@ use wire::status::ProjectStatus;
 use crate::daemon::Daemon;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::packets;
 use crate::queue_file::{self, QUEUE, QueueFile};
 
 /// What was found.
 pub(super) struct Found {
     pub(super) task_id: String,
     pub(super) status: String,
-    /// Project, dispatch, times, parent, children, packets.
+    /// Project, dispatch, times, parent, children.
     pub(super) facts: Vec<(&'static str, String)>,
     /// The evidence as it stands in `tasks.json` (D63).
     pub(super) report: Value,
     planner: Map<String, Value>,
     outcome: Map<String, Value>,
     children: Vec<String>,
-    packets: Value,
+    /// Its packets by round and leg, or why they cannot be read.
+    pub(super) packets: Result<Vec<Packets>, Failure>,
 }
 
 /// Collects a task, the one in the queue if none is named.
@@ -31,7 +33,7 @@ pub(super) async fn task(
     daemon: &Daemon,
     project: &ProjectStatus,
     id: Option<&str>,
-    team_home: &Path,
+    team_home: &Home,
 ) -> Result<Found, Failure> {
     let id = id.or(project.queue.task_id.as_deref()).ok_or_else(|| {
         Failure::new(Exit::Refused, format!("no task stands in the queue of {}", project.path))
@@ -46,16 +48,13 @@ pub(super) async fn task(
         return Err(Failure::new(Exit::Refused, message).hint("`handoff history` lists those that are"));
     };
     let children = children(&rows, id);
-    let packets = packets(team_home, id);
+    let packets = if team::is_path_part(id) { packets::of_goal(team_home, id) } else { Ok(Vec::new()) };
     let mut facts = vec![("project", project.path.clone())];
     for (name, key) in [("dispatch", "dispatch_id"), ("started", "started_at"), ("completed", "completed_at")] {
         facts.extend(Some((name, text(&whole, key))).filter(|(_, value)| !value.is_empty()));
     }
     facts.extend(Some(("parent", text(&planner, "parent_task_id"))).filter(|(_, parent)| !parent.is_empty()));
     facts.extend((!children.is_empty()).then(|| ("children", children.join(", "))));
-    if let Some(files) = packets["files"].as_u64() {
-        facts.push(("packets", format!("{files} files in {}", packets["folder"].as_str().unwrap_or_default())));
-    }
     let report = whole.remove("report").unwrap_or_default();
     let status = text(&whole, "status");
     Ok(Found { task_id: id.to_owned(), status, facts, report, planner, outcome: whole, children, packets })
@@ -85,8 +84,16 @@ impl Found {
             "result": outcome("result"), "error": outcome("error"), "verdict": outcome("verdict"),
             "files_changed": outcome("files_changed"), "tests_run": outcome("tests_run"),
             "report": self.report, "evidence": super::evidence::json(&self.report),
-            "parent_task_id": fact("parent"), "children": self.children, "packets": self.packets,
+            "parent_task_id": fact("parent"), "children": self.children, "packets": self.packets_json(),
         })
+    }
+
+    /// The legs, or `{"error"}`: a home that cannot be read is no reason to show nothing.
+    fn packets_json(&self) -> Value {
+        match &self.packets {
+            Ok(legs) => legs.iter().map(packets::leg_json).collect(),
+            Err(failure) => json!({"error": failure.message}),
+        }
     }
 }
 
@@ -127,25 +134,6 @@ fn children(rows: &[Map<String, Value>], id: &str) -> Vec<String> {
         }
     }
     children
-}
-
-/// Where the packets of this goal lie, and how many files there are.
-fn packets(team_home: &Path, id: &str) -> Value {
-    if !crate::remarks::is_usable_id(id) {
-        return Value::Null;
-    }
-    let folder = team_home.join("team_packets").join(id);
-    let Ok(rounds) = folder.read_dir() else { return Value::Null };
-    let is_packet = |entry: &std::fs::DirEntry| {
-        let name = entry.file_name();
-        !name.as_encoded_bytes().starts_with(b".") && name.as_encoded_bytes().ends_with(b".json")
-    };
-    let files: usize = rounds
-        .flatten()
-        .filter_map(|round| round.path().read_dir().ok())
-        .map(|round| round.flatten().filter(is_packet).count())
-        .sum();
-    json!({"folder": folder, "files": files})
 }
 
 fn text(row: &Map<String, Value>, key: &str) -> String {

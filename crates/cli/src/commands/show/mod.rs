@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::daemon;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::packets::{self, leg_lines, leg_name};
 use crate::text::{Line, Tone, block};
 
 use evidence::Proof;
@@ -32,7 +33,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
-        let team_home = ctx.places()?.team_home;
+        let team_home = packets::home(ctx)?;
         let found = ctx.block_on(async {
             let (daemon, _) = daemon::connect(ctx).await?;
             let project = daemon.project(ctx, self.project.as_deref()).await?;
@@ -63,6 +64,7 @@ fn print(ctx: &mut Context, found: &Found) {
     for (name, value) in found.outcome() {
         field(ctx, &name, &value);
     }
+    packets_of(ctx, found);
     let evidence = evidence::of(&found.report);
     if !evidence.is_empty() {
         ctx.out.line(Line::of(Tone::Dim, "evidence:"));
@@ -77,6 +79,18 @@ fn print(ctx: &mut Context, found: &Found) {
         for line in block("    ", &item.result) {
             ctx.out.line(line);
         }
+    }
+}
+
+/// The packets by round and leg; nothing when there are none.
+fn packets_of(ctx: &mut Context, found: &Found) {
+    let legs = match &found.packets {
+        Ok(legs) => legs,
+        Err(failure) => return field(ctx, "packets", &format!("cannot be read: {}", failure.message)),
+    };
+    for leg in legs {
+        ctx.out.line(Line::of(Tone::Dim, "packets: ").plain(&leg_name(leg)));
+        leg_lines(leg).into_iter().for_each(|line| ctx.out.line(line));
     }
 }
 

@@ -136,13 +136,13 @@ pub(super) fn json(task: &Submission) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remarks::is_usable_id;
+    use team::is_path_part;
 
     #[test]
     fn a_new_id_can_be_a_goal_and_differs() {
         let now = Timestamp::UNIX_EPOCH;
         let ids: std::collections::HashSet<_> = (0..20).map(|_| new_id(now)).collect();
-        assert!(ids.iter().all(|id| is_usable_id(id) && id.starts_with("T-19700101-000000-")), "{ids:?}");
+        assert!(ids.iter().all(|id| is_path_part(id) && id.starts_with("T-19700101-000000-")), "{ids:?}");
         assert!(ids.len() > 1);
     }
 }

@@ -1,0 +1,79 @@
+//! Packets of a goal as commands show them: read as the composer reads them, without writing a row anywhere.
+
+use serde_json::{Value, json};
+use team::compose::{Found, Packets, read_leg};
+use team::{Home, is_path_part, listing};
+
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::text::{Line, Tone};
+
+/// The home of packets, as the daemon finds it (D36).
+pub(crate) fn home(ctx: &Context) -> Result<Home, Failure> {
+    Ok(Home::at(ctx.places()?.team_home))
+}
+
+/// What the home or a folder below it makes impossible.
+pub(crate) fn failure(error: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::NotGood, error.to_string())
+}
+
+/// The legs of a goal that have a file, by round.
+pub(crate) fn of_goal(home: &Home, goal: &str) -> Result<Vec<Packets>, Failure> {
+    if !is_path_part(goal) {
+        let message = format!("`{goal}` cannot have packets: a goal's id is 1 to 64 of `A-Z a-z 0-9 _ -`");
+        return Err(Failure::usage(message));
+    }
+    let legs = listing::legs(home, goal).map_err(failure)?;
+    legs.iter().map(|leg| read_leg(home, leg).map_err(failure)).collect()
+}
+
+/// A leg as JSON: `{round, from_role, to_role, packets, skipped, gap}`.
+pub(crate) fn leg_json(read: &Packets) -> Value {
+    let leg = &read.leg;
+    let skipped = read.skipped.iter().map(|skipped| {
+        json!({"slot": skipped.slot, "path": leg.path(skipped.slot), "code": skipped.code, "detail": skipped.detail})
+    });
+    let gap = read.gap.as_ref().map(|gap| json!({"missing": gap.missing, "behind": gap.behind}));
+    json!({
+        "round": leg.round(), "from_role": leg.from(), "to_role": leg.to(),
+        "packets": read.packets.iter().map(packet_json).collect::<Vec<_>>(),
+        "skipped": skipped.collect::<Vec<_>>(), "gap": gap,
+    })
+}
+
+fn packet_json(found: &Found) -> Value {
+    let packet = &found.packet;
+    json!({
+        "slot": found.slot, "path": found.path, "packet_id": packet.packet_id, "parent_packet": packet.parent_packet,
+        "objective": packet.objective,
+    })
+}
+
+/// A leg in a few words: `round 2, planner → executor`.
+pub(crate) fn leg_name(read: &Packets) -> String {
+    format!("round {}, {} → {}", read.leg.round(), read.leg.from(), read.leg.to())
+}
+
+/// A leg for people: a line for each file of it, in the order of the slots, and one for a gap.
+pub(crate) fn leg_lines(read: &Packets) -> Vec<Line> {
+    let slot = |slot: u8| Line::of(Tone::Dim, &format!("  {slot:02}  "));
+    let good = |found: &Found| {
+        let line = slot(found.slot).and(Tone::Strong, &found.packet.packet_id).plain("  ");
+        (found.slot, line.plain(&found.packet.objective))
+    };
+    let mut lines: Vec<(u8, Line)> = read.packets.iter().map(good).collect();
+    lines.extend(read.skipped.iter().map(|skipped| {
+        let line = slot(skipped.slot).and(Tone::Warning, &format!("skipped, {}: ", skipped.code));
+        (skipped.slot, line.plain(&skipped.detail))
+    }));
+    lines.sort_by_key(|(slot, _)| *slot);
+    let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
+    if let Some(gap) = &read.gap {
+        let behind: Vec<String> = gap.behind.iter().map(|slot| format!("{slot:02}")).collect();
+        let text = format!("missing; the composer stops here and does not read {}", behind.join(", "));
+        lines.push(slot(gap.missing).and(Tone::Bad, &text));
+    }
+    lines
+}
