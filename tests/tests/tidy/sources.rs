@@ -78,7 +78,7 @@ fn is_target(path: &str) -> bool {
     let name = parts.next().unwrap_or_default();
     let folder = parts.next().unwrap_or_default();
     let above = parts.next().unwrap_or_default();
-    let of_package = |folder: &str| ["tests", "examples", "benches", "bin"].contains(&folder);
+    let of_package = |folder: &str| ["tests", "examples", "benches", "bin", "fuzz_targets"].contains(&folder);
     match name {
         "build.rs" => true,
         "lib.rs" | "main.rs" => folder == "src" || of_package(above),

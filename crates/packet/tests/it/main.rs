@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "in tests a panic is the report")]
 
+mod document;
 mod json_schema;
 mod properties;
+mod reader;
 mod rendering;
 mod schema;
 mod strategy;

@@ -1,9 +1,10 @@
 //! The prompt text of a packet: what it says, what it never says, and that no value can pass for a line of ours.
 
 use insta::assert_snapshot;
-use packet::{Budget, Constraint, Finding, Frame, Language, Role, TaskPacket, render};
+use packet::{Budget, Finding, Frame, Language, Role, TaskPacket, render};
 use proptest::prelude::*;
 
+use crate::reader;
 use crate::strategy::packets;
 use crate::vectors::rows;
 
@@ -176,31 +177,13 @@ fn a_budget_is_asked_for_and_only_what_is_set() {
 }
 
 proptest! {
-    /// The two sections hold exactly what the packet holds, as a reader sees it that knows lines only.
+    /// The two sections hold exactly what the packet holds, as a reader sees it that knows lines only; and the headings are
+    /// ours, for any packet the same few lines, each at most once.
     #[test]
-    fn both_sections_are_read_back_as_they_are(packet in packets(), owed in any::<bool>()) {
+    fn it_is_read_back_as_it_is(packet in packets(), owed in any::<bool>()) {
         for language in LANGUAGES {
             let text = render(&packet, Frame { language, owes: owed.then_some(Role::Verifier) });
-            let constraints: Vec<Constraint> = items(&text, language.constraints_header()).iter().map(|item| constraint(item)).collect();
-            prop_assert_eq!(&constraints, &packet.constraints);
-            let audience: Vec<String> = items(&text, language.audience_header()).iter().map(|item| plain(item)).collect();
-            prop_assert_eq!(&audience, &packet.audience);
-        }
-    }
-
-    /// Headings are ours: for any packet the same few lines, each at most once.
-    #[test]
-    fn no_value_makes_a_heading(packet in packets()) {
-        for language in LANGUAGES {
-            let text = render(&packet, Frame { language, owes: None });
-            let mut headings: Vec<&str> = lines(&text).filter(|line| is_heading(line)).collect();
-            let title = format!("# Packet from {} to {}", packet.from_role, packet.to_role);
-            for heading in &headings {
-                let known = *heading == title || [language.constraints_header(), language.audience_header()].contains(heading) || OTHER.contains(heading);
-                prop_assert!(known, "{heading:?}");
-            }
-            headings.sort_unstable();
-            prop_assert!(headings.windows(2).all(|pair| pair[0] != pair[1]));
+            prop_assert_eq!(reader::fault(&packet, &text, language), None);
         }
     }
 
@@ -230,18 +213,6 @@ proptest! {
     }
 }
 
-/// Headings that a packet may have beside its title and its two sections.
-const OTHER: [&str; 8] = [
-    "## Objective",
-    "## Evidence and findings",
-    "## Boundaries: do not do this",
-    "## Acceptance",
-    "## References: fetch what you need",
-    "## Open",
-    "## Next steps",
-    "## Budget: asked for, not enforced",
-];
-
 #[test]
 fn the_headers_are_those_that_are_protected() {
     for language in LANGUAGES {
@@ -251,53 +222,10 @@ fn the_headers_are_those_that_are_protected() {
     }
 }
 
-/// Lines as the most suspicious reader would cut them.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split(['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'])
-        .map(str::trim)
-}
-
-/// One or two `#`, and an underline of either kind. (`# ` and deeper levels are headings of Markdown, too.)
-fn is_heading(line: &str) -> bool {
-    let underline = !line.is_empty() && (line.chars().all(|c| c == '=') || line.chars().all(|c| c == '-'));
-    line.starts_with('#') || line.starts_with("```") || line.starts_with("~~~") || underline
-}
-
 /// From the header to the line before the next heading.
 fn section(text: &str, header: &str) -> Option<String> {
     let start = text.find(&format!("\n{header}\n"))? + 1;
     let body = &text[start + header.len()..];
     let end = body.find("\n#").map_or(text.len(), |at| start + header.len() + at);
     Some(text[start..end].trim_end().to_owned())
-}
-
-/// The list items of a section, without their mark.
-fn items(text: &str, header: &str) -> Vec<String> {
-    // Not trimmed: a value may end with a space.
-    let mut lines = text.split('\n').skip_while(|line| *line != header).skip(1);
-    let body: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with('#')).collect();
-    assert!(!lines.any(|line| line.trim() == header), "{header} stands twice");
-    body.iter().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
-}
-
-fn constraint(item: &str) -> Constraint {
-    let (id, text) = item.strip_prefix('[').unwrap().split_once("] ").unwrap();
-    Constraint { id: plain(id), text: plain(text) }
-}
-
-/// Character references undone.
-fn plain(text: &str) -> String {
-    let mut pieces = text.split('&');
-    let mut out = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let (name, rest) = piece.split_once(';').unwrap();
-        out.push(match name {
-            "amp" => '&',
-            "lt" => '<',
-            "gt" => '>',
-            number => char::from_u32(number.strip_prefix('#').unwrap().parse().unwrap()).unwrap(),
-        });
-        out.push_str(rest);
-    }
-    out
 }
