@@ -2,6 +2,7 @@
 
 mod identity;
 mod server;
+mod team;
 mod traffic;
 mod vectors;
 mod world;
