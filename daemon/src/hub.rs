@@ -17,6 +17,7 @@ use crate::events::Events;
 use crate::folder_id::FolderId;
 use crate::history;
 use crate::journal::Journal;
+use crate::members::Team;
 use crate::notify::Notifier;
 use crate::places::Places;
 use crate::pool::Pool;
@@ -48,6 +49,8 @@ pub struct Hub {
     pub notifier: Notifier,
     /// The mailboxes of all projects.
     pub projects: Projects,
+    /// Sessions of team members.
+    pub team: Team,
     /// Who we are for lock files (D14).
     pub claimant: store::Claimant,
     /// What the journal says of the time before this start; made by the first project that is opened.
@@ -130,6 +133,7 @@ impl Hub {
             awake: Mutex::new(AwakeClock::start(clock::monotonic_ms())),
             next_conn: AtomicU64::new(1),
             projects: Projects::default(),
+            team: Team::default(),
             gone,
             gaps: watch::Sender::new(0),
         });

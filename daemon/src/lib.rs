@@ -21,6 +21,7 @@ pub mod jobs;
 pub mod journal;
 pub mod logging;
 pub mod manager;
+pub mod members;
 pub mod message;
 pub mod notify;
 pub mod peer;

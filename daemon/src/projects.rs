@@ -4,7 +4,7 @@
 //! folder brings its identity along.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lifecycle::Admin;
@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use wire::status::ProjectStatus;
 
 use crate::actor::mail::{Mail, ProjectRef};
+use crate::config::Settings;
 use crate::folder_id::FolderId;
 
 /// All projects of one daemon, in the order of the registry.
@@ -30,6 +31,10 @@ pub struct Entry {
     pub folder: Option<FolderId>,
     /// Whether it takes part: a disabled project takes no session.
     pub admin: Admin,
+    /// A person paused it.
+    pub paused: bool,
+    /// Its settings.
+    pub settings: Arc<Settings>,
 }
 
 impl Projects {
@@ -71,6 +76,16 @@ impl Projects {
         self.change(path, |entry| entry.admin = admin);
     }
 
+    /// Notes whether a person paused it.
+    pub fn set_paused(&self, path: &Path, paused: bool) {
+        self.change(path, |entry| entry.paused = paused);
+    }
+
+    /// Notes its settings.
+    pub fn set_settings(&self, path: &Path, settings: &Arc<Settings>) {
+        self.change(path, |entry| entry.settings = settings.clone());
+    }
+
     /// Notes which folder a project's path leads to now.
     pub fn set_folder(&self, path: &Path, folder: Option<FolderId>) {
         self.change(path, |entry| entry.folder = folder);
@@ -105,12 +120,14 @@ pub async fn ask_status(project: &ProjectRef, within: Duration) -> Option<Projec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
+    use crate::config::{Config, ProjectFile};
 
     fn entry(path: &str, name: &str, inode: Option<u64>) -> Entry {
         let (mail, _) = tokio::sync::mpsc::channel(1);
         let project = ProjectRef { path: Arc::from(Path::new(path)), name: Arc::from(name), mail };
-        Entry { project, folder: inode.map(|inode| FolderId { device: 1, inode }), admin: Admin::Active }
+        let settings = Arc::new(Config::default().settings(None, &ProjectFile::default()));
+        let folder = inode.map(|inode| FolderId { device: 1, inode });
+        Entry { project, folder, admin: Admin::Active, paused: false, settings }
     }
 
     #[test]

@@ -185,7 +185,8 @@ impl Daemon {
         self.service.advance(Stage::Stopping);
         self.supervisor.stopping();
         self.manager.stop();
-        let left_behind = let_go(self.service.hub.projects.all()).await;
+        let hub = &self.service.hub;
+        let (left_behind, _) = tokio::join!(let_go(hub.projects.all()), timeout(LET_GO_WITHIN, hub.team.stop()));
         self.watching.abort();
         self.service.advance(Stage::Closing);
         left_behind

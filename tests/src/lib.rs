@@ -19,6 +19,7 @@ pub mod report;
 pub mod robot;
 pub mod session;
 pub mod task;
+pub mod team;
 pub mod wait;
 pub mod world;
 
@@ -30,4 +31,5 @@ pub use project::Project;
 pub use robot::Robot;
 pub use session::{Attach, Known, Manner, Session};
 pub use task::Task;
+pub use team::Team;
 pub use world::World;

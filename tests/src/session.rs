@@ -50,13 +50,15 @@ pub struct Attach {
     pub idle: bool,
     /// What it knows.
     pub known: Known,
+    /// As which team member it attaches.
+    pub member: Option<String>,
 }
 
 impl Attach {
     /// A fresh idle session.
     #[must_use]
     pub fn idle(session_id: &str) -> Self {
-        Self { session_id: session_id.to_owned(), reason: "startup", idle: true, known: Known::Nothing }
+        Self { session_id: session_id.to_owned(), reason: "startup", idle: true, known: Known::Nothing, member: None }
     }
 
     /// A fresh busy session.
@@ -68,7 +70,13 @@ impl Attach {
     /// The same session after its connection was lost.
     #[must_use]
     pub fn again(session_id: &str, known: Known) -> Self {
-        Self { session_id: session_id.to_owned(), reason: "reconnect", idle: false, known }
+        Self { session_id: session_id.to_owned(), reason: "reconnect", idle: false, known, member: None }
+    }
+
+    /// As this team member.
+    #[must_use]
+    pub fn member(self, agent_id: &str) -> Self {
+        Self { member: Some(agent_id.to_owned()), ..self }
     }
 
     fn params(&self, project: &Path) -> Value {
@@ -76,6 +84,9 @@ impl Attach {
             "session_id": self.session_id, "project": project, "mode": "tui", "reason": self.reason,
             "idle": self.idle, "host": {"name": "pi", "version": "1.6.0"}
         });
+        if let Some(agent_id) = &self.member {
+            params["member"] = json!({"agent_id": agent_id});
+        }
         match &self.known {
             Known::LeftOut => {}
             Known::Nothing => params["known_dispatch"] = Value::Null,
@@ -93,7 +104,7 @@ pub struct Dispatch {
     pub request: Value,
     /// `dispatch_id`.
     pub id: String,
-    /// `task_id`.
+    /// `task_id`; for a packet its own id.
     pub task_id: String,
     /// All parameters.
     pub params: Value,
@@ -295,13 +306,14 @@ impl Session {
 
 fn take(inner: &Mutex<Inner>, peer: &Peer, request: &Request) {
     match request.method.as_str() {
-        "task.dispatch" => {}
+        "task.dispatch" | "packet.dispatch" => {}
         "task.remind" => return peer.answer(&request.id, &json!({"accepted": true})),
         "task.cancel" => return peer.answer(&request.id, &json!({"aborted": true})),
         _ => return,
     }
     let text = |key: &str| request.params[key].as_str().unwrap_or_default().to_owned();
-    let (id, task_id) = (text("dispatch_id"), text("task_id"));
+    let packet_id = request.params["packet"]["packet_id"].as_str().map(str::to_owned);
+    let (id, task_id) = (text("dispatch_id"), packet_id.unwrap_or_else(|| text("task_id")));
     let mut inner = inner.lock().unwrap();
     let duplicate = inner.taken.contains(&id);
     let (request, params) = (request.clone(), request.params.clone());

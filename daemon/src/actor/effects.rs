@@ -203,7 +203,8 @@ impl Actor {
     }
 }
 
-fn known(known: &KnownDispatch) -> Known {
+/// What a client knows, in the state machine's words.
+pub(crate) fn known(known: &KnownDispatch) -> Known {
     match known {
         KnownDispatch::NotTold => Known::NoRecords,
         KnownDispatch::None => Known::None,
@@ -236,7 +237,7 @@ pub(super) fn claim_first(effects: &mut [Effect]) {
 }
 
 /// The limits of time in the state machine's terms.
-pub(super) fn limits(settings: &Settings) -> lifecycle::Settings {
+pub(crate) fn limits(settings: &Settings) -> lifecycle::Settings {
     let ms = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     lifecycle::Settings {
         accept_timeout: ms(settings.task.accept_timeout),

@@ -14,6 +14,7 @@ mod status;
 mod wait;
 
 pub use effects::answer;
+pub(crate) use effects::{known, limits};
 pub use wait::Wanted;
 
 use std::path::Path;
@@ -103,7 +104,7 @@ impl Actor {
         let queue = wire::status::QueueStatus { status: None, task_id: None, problems: Vec::new() };
         let files = Box::new(Files::new(spec.path.clone(), watched.clone(), queue.clone()));
         Self {
-            project: Project::new(effects::limits(&spec.settings), spec.admin, spec.paused),
+            project: Project::new(limits(&spec.settings), spec.admin, spec.paused),
             path_text: spec.path.to_string_lossy().into(),
             hub,
             path: spec.path,
@@ -181,7 +182,7 @@ impl Actor {
             Mail::WaitKnown => self.wait_no_longer(),
             Mail::Configure(settings) => {
                 self.settings = settings;
-                self.step(Event::Configure(effects::limits(&self.settings)));
+                self.step(Event::Configure(limits(&self.settings)));
             }
             Mail::Leave => {
                 self.ending = true;

@@ -66,8 +66,8 @@ impl State {
         }
         let before = self.known[at].standing;
         match &change {
-            Control::Pause => self.known[at].paused = true,
-            Control::Resume => self.known[at].paused = false,
+            Control::Pause => self.pause(at, true),
+            Control::Resume => self.pause(at, false),
             Control::Enable => self.enable(path).await,
             Control::Disable { .. } if before == Standing::Active => self.disable(path),
             Control::Remove { .. } => self.forget(at),
@@ -78,6 +78,11 @@ impl State {
         if removed && before == Standing::Disabled {
             self.known[at].write(Mail::Shutdown);
         }
+    }
+
+    fn pause(&mut self, at: usize, paused: bool) {
+        self.known[at].paused = paused;
+        self.hub.projects.set_paused(&self.known[at].project.path, paused);
     }
 
     /// Notes that a project is not wanted any more.

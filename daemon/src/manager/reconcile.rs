@@ -113,11 +113,13 @@ impl State {
             if settings != *known.settings {
                 tell_warnings(&known.project.path, seen);
                 known.settings = Arc::new(settings);
+                self.hub.projects.set_settings(&known.project.path, &known.settings);
                 known.write(Mail::Configure(known.settings.clone()));
             }
         }
         if wanted.paused() != known.paused {
             known.paused = wanted.paused();
+            self.hub.projects.set_paused(&known.project.path, known.paused);
             known.ask(if known.paused { Control::Pause } else { Control::Resume });
         }
         let path = known.project.path.clone();
@@ -225,7 +227,13 @@ impl State {
             paused: project.paused(),
         };
         let handle = actor::spawn(&self.hub, spec);
-        self.hub.projects.insert(Entry { project: handle.clone(), folder: project.id, admin: shown });
+        self.hub.projects.insert(Entry {
+            project: handle.clone(),
+            folder: project.id,
+            admin: shown,
+            paused: project.paused(),
+            settings: settings.clone(),
+        });
         self.refused.appeared(&project.path, project.id);
         Known {
             project: handle,

@@ -182,7 +182,7 @@ fn socket_place(env: &Env, config: &Config, state_dir: &Path, host: &str) -> Res
 }
 
 /// `HANDOFF_HOME`, else `team.home`, else `$XDG_DATA_HOME/handoffd`, else below `~/.local/share` (D36).
-fn team_home(env: &Env, config: &Config) -> Result<PathBuf, PlacesError> {
+pub(crate) fn team_home(env: &Env, config: &Config) -> Result<PathBuf, PlacesError> {
     if let Some(home) = &env.handoff_home {
         let path = env.expand_home(home).filter(|path| path.is_absolute());
         return path.ok_or_else(|| PlacesError::Relative { variable: "HANDOFF_HOME", path: home.clone() });

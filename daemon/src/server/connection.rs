@@ -20,6 +20,7 @@ use super::credentials::Credentials;
 use super::writer::{self, Ending};
 use super::{Service, Stage};
 use crate::actor::mail::{Mail, ProjectRef};
+use crate::members::{Letter, TeamRef};
 use crate::peer::{Outbound, Peer};
 
 /// A client that has ended its side, but still reads, gets its answers for so long.
@@ -34,6 +35,8 @@ pub(super) struct Client {
     pub(super) greeted: bool,
     /// The project that its session asked for.
     pub(super) session: Option<Session>,
+    /// The way to the team, if its session attached as a member.
+    pub(super) member: Option<Member>,
     /// One message that means nothing was logged; more are not.
     pub(super) told_off: bool,
 }
@@ -41,6 +44,13 @@ pub(super) struct Client {
 /// What became of a session's attach. The project's actor knows the connection in any case, and is told of its end.
 pub(super) struct Session {
     pub(super) project: ProjectRef,
+    /// Set when the actor refuses.
+    pub(super) refused: Arc<AtomicBool>,
+}
+
+/// What became of a member's attach. The members' actor knows the connection in any case, and is told of its end.
+pub(super) struct Member {
+    pub(super) team: TeamRef,
     /// Set when the actor refuses.
     pub(super) refused: Arc<AtomicBool>,
 }
@@ -67,6 +77,7 @@ pub(super) async fn run(
         ticket,
         greeted: false,
         session: None,
+        member: None,
         told_off: false,
     };
     let ending = tokio::select! {
@@ -88,11 +99,27 @@ impl Client {
         session.map(|session| &session.project)
     }
 
+    /// The team, unless it refused the session.
+    pub(super) fn as_member(&self) -> Option<&TeamRef> {
+        let member = self.member.as_ref().filter(|member| !member.refused.load(Ordering::Relaxed));
+        member.map(|member| &member.team)
+    }
+
+    /// Whether a session is attached on this connection.
+    pub(super) fn is_attached(&self) -> bool {
+        self.attached().is_some() || self.as_member().is_some()
+    }
+
     /// Tells the project that was asked for that this connection is nothing to it any more.
     pub(super) async fn end_session(&mut self) {
         if let Some(session) = self.session.take() {
             let unsent = self.peer.undelivered();
             session.project.send(Mail::Event(Event::Closed { conn: self.peer.conn(), unsent })).await;
+        }
+        if let Some(member) = self.member.take() {
+            let unsent = self.peer.undelivered();
+            let closed = lifecycle::members::Event::Closed { conn: self.peer.conn(), unsent };
+            member.team.send(Letter::Event(closed)).await;
         }
     }
 
@@ -128,7 +155,7 @@ impl Client {
 
     /// The client sends nothing more. It may be gone, or wait for its answers, as `printf … | socat` does.
     async fn last_answers(&self) -> Ending {
-        if self.attached().is_none() && timeout(LAST_ANSWERS, self.peer.all_answered()).await.is_err() {
+        if !self.is_attached() && timeout(LAST_ANSWERS, self.peer.all_answered()).await.is_err() {
             return Ending::Now;
         }
         Ending::Flush

@@ -13,7 +13,7 @@ use super::handlers;
 use super::writer::Ending;
 use crate::actor::mail::Mail;
 use crate::peer::{CallKind, Responder};
-use crate::{actor, convert};
+use crate::{actor, convert, members};
 
 impl Client {
     /// Handles one line; `Some` ends the connection.
@@ -54,21 +54,28 @@ impl Client {
             Ok(told) => told,
             Err(error) => return self.tell_off(&error.message),
         };
-        let Some(project) = self.attached() else {
+        if !self.is_attached() {
             let why = format!("{} from a connection that is not attached to a project", told.method());
             return self.tell_off(&why);
-        };
+        }
         match event(self.peer.conn(), told) {
-            Ok(event) => {
-                project.send(Mail::Event(event)).await;
-            }
+            Ok(event) => self.pass_on(event).await,
             Err(why) => self.tell_off(&why),
+        }
+    }
+
+    /// Gives what a session said to whom it concerns.
+    pub(super) async fn pass_on(&self, event: Event) {
+        if let Some(project) = self.attached() {
+            project.send(Mail::Event(event)).await;
+        } else if let (Some(team), Some(letter)) = (self.as_member(), members::letter(event)) {
+            team.send(letter).await;
         }
     }
 
     async fn response(&mut self, response: Response) {
         let call = response.id.as_ref().and_then(|id| self.peer.answered(id));
-        let (Some(call), Some(project)) = (call, self.attached()) else {
+        let Some(call) = call.filter(|_| self.is_attached()) else {
             return self.tell_off("a response to no request of ours");
         };
         let (conn, dispatch) = (self.peer.conn(), call.dispatch);
@@ -82,7 +89,7 @@ impl Client {
                 Event::CancelAnswered { conn, dispatch, aborted }
             }
         };
-        project.send(Mail::Event(event)).await;
+        self.pass_on(event).await;
     }
 
     /// Notes a message that gets no answer although it is wrong: once a connection, so that it fills no log.

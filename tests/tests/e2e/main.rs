@@ -19,6 +19,7 @@ mod hardships;
 mod limits;
 mod locks;
 mod logs;
+mod members;
 mod namespaces;
 mod notices;
 mod people;

@@ -61,7 +61,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("team", &["packet", "store"]),
     ("mcp", &["packet", "team"]),
     ("profiles", &["queue"]),
-    ("handoffd", &["queue", "lifecycle", "store", "profiles", "wire"]),
+    ("handoffd", &["queue", "packet", "lifecycle", "store", "team", "profiles", "wire"]),
     ("cli", &["queue", "packet", "lifecycle", "store", "profiles", "wire", "budget", "handoffd", "mcp", "team"]),
 ];
 

@@ -166,6 +166,17 @@ impl Members {
         }
     }
 
+    /// A message that had to be made again could not be: nothing has left.
+    pub(super) fn unreadable(&mut self, dispatch: DispatchId, out: &mut Out) {
+        let is_open = |member: &mut Member| {
+            let open = member.open();
+            open.is_some_and(|open| open.dispatch == dispatch && matches!(open.delivery, Delivery::Sent { .. }))
+        };
+        if let Some(at) = self.members.iter_mut().position(is_open) {
+            self.release(at, "its file is not there any more", out);
+        }
+    }
+
     /// The session takes nothing: the packet is open again, and this session is asked no more.
     fn decline(&mut self, at: usize, out: &mut Out) {
         if let Some(session) = self.members.get_mut(at).and_then(|member| member.place.as_mut()) {

@@ -74,6 +74,11 @@ pub enum Event {
         /// What it said.
         answer: Answer,
     },
+    /// The packet of this dispatch could not be read again, so its message did not leave.
+    Unreadable {
+        /// The dispatch.
+        dispatch: DispatchId,
+    },
     /// The packets and the records were looked at.
     Looked(Look),
     /// What became of a claim.

@@ -93,6 +93,7 @@ impl Members {
             Event::ProcessGone(process) => self.process_gone(process, out),
             Event::ProcessStopped { process, stopped } => self.process_stopped(process, stopped),
             Event::Answered { conn, dispatch, answer } => self.answered(conn, dispatch, answer, out),
+            Event::Unreadable { dispatch } => self.unreadable(dispatch, out),
             Event::Looked(look) => self.looked(look, out),
             Event::Claimed { dispatch, result } => self.claimed(dispatch, result, out),
             Event::Woke => self.woke(out),

@@ -311,3 +311,12 @@ fn members_without_session_and_packet_are_forgotten() {
     assert!(rig.members.is_empty());
     assert_eq!(rig.deadline, None);
 }
+
+#[test]
+fn a_packet_whose_file_is_gone_when_it_is_sent_again_is_open_again() {
+    let mut rig = Rig::sent();
+    let dispatch = rig.dispatch("m");
+    let lines = rig.step(Event::Unreadable { dispatch });
+    assert_eq!(lines, ["m p1.0 released", "look", "claim p1.0 for m"]);
+    assert_eq!(rig.claim_answered("m", ClaimResult::Taken), ["look", "claim p1.1 for m"]);
+}

@@ -1,12 +1,14 @@
 //! `daemon.status`: everything that is to be seen (promise 7). Every actor is asked; none is waited for for long.
 
 use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 use wire::Raw;
 use wire::error::ErrorObject;
-use wire::status::{DaemonDetail, ProjectState, ProjectStatus, ProjectWatch, QueueStatus, WatchMode};
+use wire::status::{DaemonDetail, MemberStatus, ProjectState, ProjectStatus, ProjectWatch, QueueStatus, WatchMode};
 
 use crate::actor::mail::ProjectRef;
 use crate::clock;
@@ -22,7 +24,8 @@ const MOST_ASKED: usize = 64;
 
 /// Answers also when projects do not.
 pub(super) async fn handle(service: &Service, answer: Responder) {
-    match projects(service.hub.projects.all()).await {
+    let members = service.hub.team.shown().await;
+    match projects(service.hub.projects.all(), members).await {
         Ok(projects) => answer.result(&Shown { daemon: daemon(service), projects }),
         Err(error) => answer.error(ErrorObject::internal(&error.to_string())),
     }
@@ -52,7 +55,7 @@ fn daemon(service: &Service) -> DaemonDetail {
 }
 
 /// The answers in the order of the registry, each written down as it comes: a thousand of them take little memory so.
-async fn projects(all: Vec<ProjectRef>) -> Result<Raw, serde_json::Error> {
+async fn projects(all: Vec<ProjectRef>, mut members: Vec<(Arc<Path>, MemberStatus)>) -> Result<Raw, serde_json::Error> {
     let mut list = String::from("[");
     let mut asked = VecDeque::new();
     let mut rest = all.into_iter();
@@ -66,7 +69,9 @@ async fn projects(all: Vec<ProjectRef>) -> Result<Raw, serde_json::Error> {
         }
         let Some(next) = asked.pop_front() else { break };
         // The task neither panics nor is aborted.
-        let Ok(status) = next.await else { continue };
+        let Ok(mut status) = next.await else { continue };
+        let here = members.extract_if(.., |(path, _)| **path == *Path::new(&status.path));
+        status.members = here.map(|(_, member)| member).collect();
         if list.len() > 1 {
             list.push(',');
         }
