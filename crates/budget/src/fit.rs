@@ -133,13 +133,19 @@ impl<'a> Work<'a> {
         let (over, estimate) = (self.tokens.saturating_sub(self.budget), self.estimate);
         let Some(last) = self.messages.last_mut().filter(|last| over > 0 && !last.is_instruction()) else { return };
         let most = estimate.tokens(&last.content).saturating_sub(over);
-        let fits = |keep| estimate.tokens(&turn_trim::trimmed(&last.content, keep)) <= most;
-        let (mut keep, mut beyond) = (SHORT_TURN, last.content.chars().count());
+        let cut = turn_trim::Cut::new(&last.content);
+        let fits = |keep| estimate.tokens(&cut.after(keep)) <= most;
+        let mut keep = SHORT_TURN;
+        while keep < cut.open && fits(keep * 2) {
+            keep *= 2;
+        }
+        let mut beyond = cut.open.min(keep * 2);
         while keep + 1 < beyond {
             let middle = keep + (beyond - keep) / 2;
             if fits(middle) { keep = middle } else { beyond = middle }
         }
-        self.tokens -= shorten(last, estimate, |text| turn_trim::trimmed(text, keep));
+        let shorter = cut.after(keep);
+        self.tokens -= shorten(last, estimate, |_| shorter);
     }
 
     /// What no stage can take away: instructions, and protected sections where they are.

@@ -5,7 +5,6 @@ use std::cell::OnceCell;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use handoffd::clock::Wall;
 use handoffd::config::{Config, Invalid};
 use handoffd::env::Env;
 use handoffd::places::{Places, config_file};
@@ -15,6 +14,7 @@ use tokio::runtime::Runtime;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::time;
 
 /// The surroundings of one command.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl Context {
 
     /// The wall clock.
     pub(crate) fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(Wall::now().unix_ms()).unwrap_or(Timestamp::UNIX_EPOCH)
+        time::now()
     }
 
     /// Whether a person can answer a question.

@@ -1,7 +1,12 @@
-//! Times as people read them. The clock itself is in `context`.
+//! The time now, and times as people read them.
 
 use handoffd::clock::Wall;
 use jiff::Timestamp;
+
+/// The wall clock.
+pub(crate) fn now() -> Timestamp {
+    Timestamp::from_millisecond(Wall::now().unix_ms()).unwrap_or(Timestamp::UNIX_EPOCH)
+}
 
 /// How long ago an RFC 3339 time was: `5 s`, `3 min`, `2 h`, `4 d`. Times ahead of the clock are `0 s`.
 pub(crate) fn age(since: &str, now: Timestamp) -> String {

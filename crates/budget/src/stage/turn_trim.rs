@@ -5,30 +5,47 @@ use crate::section::{Piece, is_header, pieces};
 /// A text with at most the first `keep` characters of what is not protected. A line says how much is gone, at the place
 /// where it is gone. Protected sections stay whole, where they were.
 pub(crate) fn trimmed(text: &str, keep: usize) -> String {
-    let pieces = pieces(text);
-    let open: usize = pieces.iter().map(|piece| open_chars(*piece)).sum();
-    if open <= keep {
-        return text.to_owned();
+    Cut::new(text).after(keep)
+}
+
+/// A text that is about to be cut, looked at once for several tries.
+pub(crate) struct Cut<'a> {
+    pieces: Vec<Piece<'a>>,
+    /// Characters that are not protected.
+    pub(crate) open: usize,
+}
+
+impl<'a> Cut<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        let pieces = pieces(text);
+        let open = pieces.iter().map(|piece| open_chars(*piece)).sum();
+        Self { pieces, open }
     }
-    let mut out = String::new();
-    let mut left = Some(keep);
-    for piece in pieces {
-        match (piece, left) {
-            (Piece::Protected(section), _) => out.push_str(section),
-            (Piece::Open(_), None) => {}
-            (Piece::Open(part), Some(room)) if open_chars(piece) <= room => {
-                out.push_str(part);
-                left = Some(room - open_chars(piece));
-            }
-            (Piece::Open(part), Some(room)) => {
-                let head = head(part, room);
-                let gone = open - (keep - room) - head.chars().count();
-                push_cut(&mut out, head, gone);
-                left = None;
+
+    /// The text with at most `keep` characters of what is not protected. Costs as much as what is kept.
+    pub(crate) fn after(&self, keep: usize) -> String {
+        let mut out = String::new();
+        let mut left = Some(keep);
+        for piece in &self.pieces {
+            match (piece, left) {
+                (Piece::Protected(section), _) => out.push_str(section),
+                (Piece::Open(_), None) => {}
+                (Piece::Open(part), Some(room)) => match part.char_indices().nth(room) {
+                    None => {
+                        out.push_str(part);
+                        left = Some(room - part.chars().count());
+                    }
+                    Some((end, _)) => {
+                        let head = head(part, end);
+                        let gone = self.open - (keep - room) - head.chars().count();
+                        push_cut(&mut out, head, gone);
+                        left = None;
+                    }
+                },
             }
         }
+        out
     }
-    out
 }
 
 fn open_chars(piece: Piece<'_>) -> usize {
@@ -38,10 +55,9 @@ fn open_chars(piece: Piece<'_>) -> usize {
     }
 }
 
-/// The first characters of a text. A last line that the cut would turn into the header of a protected section
+/// The beginning of a text. A last line that the cut would turn into the header of a protected section
 /// (`## Constraints, old`) is left out.
-fn head(part: &str, room: usize) -> &str {
-    let end = part.char_indices().nth(room).map_or(part.len(), |(at, _)| at);
+fn head(part: &str, end: usize) -> &str {
     let head = &part[..end];
     let last_line = head.rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let head = if is_header(head[last_line..].trim()) { &head[..last_line] } else { head };

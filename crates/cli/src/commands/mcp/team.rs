@@ -2,16 +2,16 @@
 
 use std::ffi::OsString;
 
-use handoffd::clock::Wall;
 use handoffd::secrets;
-use jiff::Timestamp;
 use mcp::Caller;
-use team::{Door, Home};
+use team::Door;
 
 use crate::VERSION;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::packets;
+use crate::time;
 
 /// Serve `team_handoff`, the tool that files a packet to the next role
 ///
@@ -32,12 +32,10 @@ impl Args {
                 .hint("`handoff team add ROLE --goal ID --round N` makes a member and prints its id"));
         };
         let caller = if ctx.env.handoff_mcp_key.is_some() { Caller::External } else { Caller::Local };
+        // Packets go where the configuration says, or nowhere.
+        ctx.valid_config()?;
         // What is not UTF-8 becomes an id that the door refuses.
-        let door = Door::new(Home::at(ctx.places()?.team_home), agent_id.to_string_lossy(), secrets::mask);
-        super::serve(ctx, mcp::team::toolbox(door, caller, now, VERSION))
+        let door = Door::new(packets::home(ctx)?, agent_id.to_string_lossy(), secrets::mask);
+        super::serve(ctx, mcp::team::toolbox(door, caller, time::now, VERSION))
     }
-}
-
-fn now() -> Timestamp {
-    Timestamp::from_millisecond(Wall::now().unix_ms()).unwrap_or(Timestamp::UNIX_EPOCH)
 }
