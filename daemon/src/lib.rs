@@ -33,7 +33,6 @@ pub mod program_file;
 pub mod projects;
 pub mod registry;
 pub mod run;
-pub mod secrets;
 pub mod server;
 pub mod supervision;
 pub mod watch;

@@ -1,7 +1,6 @@
 //! Remarks on a task or a packet that do not make it invalid: an id that no packet can use (D74), text that looks like a
 //! credential (D78). Nothing is refused here.
 
-use handoffd::secrets;
 use queue::Document;
 use serde_json::Value;
 

@@ -16,7 +16,7 @@ use store::{Folder, IoFault, Kind, LineError, ReadError, Rotation, append_line};
 use crate::compose::{Skipped, judge};
 use crate::home::{Home, HomeError};
 use crate::leg::{Leg, PACKETS, round_folder};
-use crate::text::{escaped, first_chars};
+use crate::text::{escaped, kept};
 
 /// The record's name, in the folder of a round.
 pub const RECORD: &str = ".delivered.jsonl";
@@ -28,8 +28,6 @@ const MAX_BYTES: usize = 8 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Never rotated: a claim must not get lost.
 const NEVER: Rotation = Rotation { max_bytes: u64::MAX, generations: 1 };
-/// Characters of a foreign text that are kept.
-const DETAIL_CHARS: usize = 200;
 
 /// Who claims a packet, for which session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,7 +189,7 @@ pub fn record(
         Step::Released(why) => ("released", Some(why)),
         Step::Ended(reason) => ("ended", reason),
     };
-    let reason = reason.map(|text| first_chars(text, DETAIL_CHARS));
+    let reason = reason.map(|text| kept(text).0);
     let row = json!({"at": now.to_string(), "state": state, "dispatch_id": dispatch_id, "reason": reason});
     put(&open(home, goal, round)?, &row)
 }
@@ -225,7 +223,7 @@ impl Delivered {
     #[must_use]
     pub fn knows(&self, skipped: &Skipped) -> bool {
         let (file, code, detail) = key(skipped);
-        self.skipped.iter().any(|known| (known.0.as_str(), known.1.as_str(), known.2.as_str()) == (file, code, detail))
+        self.skipped.iter().any(|known| known.0 == file && known.1 == code && known.2 == detail)
     }
 
     fn add(&mut self, row: &Map<String, Value>) -> Option<()> {
@@ -278,8 +276,8 @@ fn claim_of(row: &Map<String, Value>) -> Option<Claim> {
     })
 }
 
-fn key(skipped: &Skipped) -> (&str, &str, &str) {
-    (&skipped.file, skipped.code, first_chars(&skipped.detail, DETAIL_CHARS))
+fn key(skipped: &Skipped) -> (&str, &str, String) {
+    (&skipped.file, skipped.code, kept(&skipped.detail).0)
 }
 
 fn open(home: &Home, goal: &str, round: u32) -> Result<Folder, DeliveredError> {

@@ -3,8 +3,6 @@
 //! The order of the checks is fixed, so that a caller with several faults is always told the same one: caller id,
 //! argument, forbidden keys, member record, shape, rules, role, task, round, edge, path, filing.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 use packet::{TaskPacket, door};
 use serde_json::{Map, Value};
@@ -19,15 +17,11 @@ use crate::part::is_path_part;
 use crate::refusal::{Code, Refusal};
 use crate::rows;
 
-/// Replaces credentials in a text that is about to be kept (D78).
-pub type Mask = fn(&str) -> Cow<'_, str>;
-
 /// The door of one caller.
 #[derive(Debug, Clone)]
 pub struct Door {
     home: Home,
     agent_id: String,
-    mask: Mask,
 }
 
 /// A packet that lies in its place.
@@ -56,11 +50,10 @@ impl Filed {
 }
 
 impl Door {
-    /// The door for the caller that its process was started as; the id is judged at each call. `mask` hides credentials
-    /// in what the ledgers keep of a refused call.
+    /// The door for the caller that its process was started as; the id is judged at each call.
     #[must_use]
-    pub fn new(home: Home, agent_id: impl Into<String>, mask: Mask) -> Self {
-        Self { home, agent_id: agent_id.into(), mask }
+    pub fn new(home: Home, agent_id: impl Into<String>) -> Self {
+        Self { home, agent_id: agent_id.into() }
     }
 
     /// Who the caller is.
@@ -94,7 +87,7 @@ impl Door {
 
     /// Keeps that a call was turned away before it came to this door, with the same row as a refusal (D75).
     pub fn record_denied(&self, arguments: &Map<String, Value>, code: &str, message: &str, now: Timestamp) {
-        record(&self.home, Ledger::ToolCalls, &rows::refused(&self.agent_id, arguments, code, message, self.mask, now));
+        record(&self.home, Ledger::ToolCalls, &rows::refused(&self.agent_id, arguments, code, message, now));
     }
 
     fn file(&self, arguments: &Map<String, Value>) -> Result<(TaskPacket, Filed), Refusal> {

@@ -35,7 +35,7 @@ mod rows;
 mod text;
 pub mod thread;
 
-pub use door::{Door, Filed, Mask};
+pub use door::{Door, Filed};
 pub use home::{Home, HomeError};
 pub use leg::Leg;
 pub use part::is_path_part;

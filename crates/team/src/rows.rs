@@ -5,22 +5,17 @@ use packet::TaskPacket;
 use serde_json::{Map, Value, json};
 
 use crate::compose::Skipped;
-use crate::door::{Filed, Mask};
+use crate::door::Filed;
 use crate::home::Home;
 use crate::leg::Leg;
-use crate::text::{first_bytes, first_chars};
+use crate::text::{KEPT_MAX_CHARS, first_bytes, first_chars, kept};
 
 /// The tool's name.
 const TOOL: &str = "team_handoff";
 /// Who the rows of the composer name as their author.
 const COMPOSER: &str = "team-composer";
-/// How much of a refusal's text, and of a call's arguments, a row holds. In characters.
-const DETAIL_MAX_CHARS: usize = 200;
 /// How long a string of the provenance ledger may be. In bytes.
 const PROVENANCE_MAX_BYTES: usize = 400;
-/// How much of the arguments is searched for credentials, in characters: far more than a row holds.
-const MASKED_MAX_CHARS: usize = 16 << 10;
-
 /// The provenance of a filed packet, for `artifacts.jsonl`.
 pub(crate) fn artifact(home: &Home, agent_id: &str, packet: &TaskPacket, filed: &Filed, now: Timestamp) -> Value {
     let cut = |text: &str| first_bytes(text, PROVENANCE_MAX_BYTES).to_owned();
@@ -59,23 +54,19 @@ pub(crate) fn refused(
     arguments: &Map<String, Value>,
     code: &str,
     message: &str,
-    mask: Mask,
     now: Timestamp,
 ) -> Value {
     let input = serde_json::to_string(arguments).unwrap_or_default();
-    // A credential that is cut in two is none any more: what is searched is much longer than what is kept.
-    let masked = mask(first_chars(&input, MASKED_MAX_CHARS));
-    let kept = first_chars(&masked, DETAIL_MAX_CHARS);
-    let message = mask(first_chars(message, MASKED_MAX_CHARS));
+    let (input, input_truncated) = kept(&input);
     json!({
         "timestamp": now.to_string(),
-        "agent_id": first_chars(agent_id, DETAIL_MAX_CHARS),
+        "agent_id": first_chars(agent_id, KEPT_MAX_CHARS),
         "tool_name": TOOL,
-        "params": format!("denied ({code}): {}", first_chars(&message, DETAIL_MAX_CHARS)),
+        "params": format!("denied ({code}): {}", kept(message).0),
         "success": false,
         "error_class": code,
-        "input": kept,
-        "input_truncated": kept.len() < masked.len() || input.chars().count() > MASKED_MAX_CHARS,
+        "input": input,
+        "input_truncated": input_truncated,
     })
 }
 
@@ -84,7 +75,7 @@ pub(crate) fn skipped(leg: &Leg, skipped: &Skipped, now: Timestamp) -> Value {
     let mut details = of_leg(leg);
     details.insert("path".to_owned(), skipped.file.as_str().into());
     details.insert("error_type".to_owned(), skipped.code.into());
-    details.insert("detail".to_owned(), first_chars(&skipped.detail, DETAIL_MAX_CHARS).into());
+    details.insert("detail".to_owned(), kept(&skipped.detail).0.into());
     event(now, "team_packet_skipped", COMPOSER, &Value::Object(details))
 }
 

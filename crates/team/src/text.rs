@@ -1,4 +1,18 @@
-//! Text for ledgers: cut at characters, and JSON in which nothing hides or turns round what a person reads.
+//! Text for ledgers: cut at characters, credentials masked, and JSON in which nothing hides or turns round what a person
+//! reads.
+
+/// How much of a foreign text a row holds, in characters (D75).
+pub(crate) const KEPT_MAX_CHARS: usize = 200;
+/// How much of it is searched for credentials, in characters: far more than is kept, so that none is cut in two.
+const MASKED_MAX_CHARS: usize = 16 << 10;
+
+/// What a row keeps of a foreign text: its beginning, credentials masked (D78); and whether that is not all of it.
+pub(crate) fn kept(text: &str) -> (String, bool) {
+    let searched = first_chars(text, MASKED_MAX_CHARS);
+    let masked = secrets::mask(searched);
+    let kept = first_chars(&masked, KEPT_MAX_CHARS);
+    (kept.to_owned(), kept.len() < masked.len() || searched.len() < text.len())
+}
 
 /// The first `max` characters.
 pub(crate) fn first_chars(text: &str, max: usize) -> &str {

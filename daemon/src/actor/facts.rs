@@ -332,7 +332,7 @@ impl Actor {
             name: self.name.to_string(),
             kind,
             level: level(urgency),
-            text: crate::secrets::mask(text).into_owned(),
+            text: secrets::mask(text).into_owned(),
             task_id: Some(self.task_id()).filter(|id| !id.is_empty()),
         };
         self.hub.notifier.send(&self.settings.notify_command, self.settings.notify_timeout, notice);

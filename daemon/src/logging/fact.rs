@@ -13,7 +13,6 @@ use tracing::field::{Field, Visit};
 
 use crate::clock::Wall;
 use crate::logging::sanitize;
-use crate::secrets;
 
 /// The longest text of a field, in bytes; what is longer ends in `…`.
 const LONGEST: usize = 2048;

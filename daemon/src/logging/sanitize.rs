@@ -1,6 +1,6 @@
 //! Foreign text made fit for one line of a terminal or log: no control characters, nothing that reorders or hides text.
 //!
-//! Masking of credentials is not done here but in [`crate::secrets`].
+//! Masking of credentials is not done here but in the crate `secrets`.
 
 use std::borrow::Cow;
 

@@ -58,11 +58,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("budget", &[]),
     ("lifecycle", &["queue"]),
     ("store", &["queue"]),
-    ("team", &["packet", "store"]),
+    ("secrets", &[]),
+    ("team", &["packet", "secrets", "store"]),
     ("mcp", &["packet", "team"]),
     ("profiles", &["queue"]),
-    ("handoffd", &["queue", "packet", "lifecycle", "store", "team", "profiles", "wire"]),
-    ("cli", &["queue", "packet", "lifecycle", "store", "profiles", "wire", "budget", "handoffd", "mcp", "team"]),
+    ("handoffd", &["queue", "packet", "secrets", "lifecycle", "store", "team", "profiles", "wire"]),
+    (
+        "cli",
+        &["queue", "secrets", "packet", "lifecycle", "store", "profiles", "wire", "budget", "handoffd", "mcp", "team"],
+    ),
 ];
 
 #[test]

@@ -151,6 +151,18 @@ fn looking_writes_nothing_and_recording_writes_a_row_for_each() {
 }
 
 #[test]
+fn a_credential_in_a_bad_file_stays_out_of_the_audit() {
+    let world = World::new();
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    put(&world, 0, &text(|packet| packet[key.as_str()] = 1.into()));
+    let read = read(&world);
+    assert!(read.skipped[0].detail.contains(&key), "who looks at the file sees what it is");
+    record_skipped(&world.home(), &read, &read.skipped, now());
+    let audit = world.read("security_audit.jsonl");
+    assert!(audit.contains("unknown field `[masked GitHub token]`") && !audit.contains(&key), "{audit}");
+}
+
+#[test]
 fn an_empty_leg_fails_the_stage_of_its_sender() {
     let world = World::new();
     for (from, to, code) in [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use store::sys::{Call, FaultPlan, Pass, Sys};
 use team::{Door, Home};
 
-use crate::support::{World, call, filed, now, unmasked};
+use crate::support::{World, call, filed, now};
 
 const EINTR: i32 = 4;
 const EIO: i32 = 5;
@@ -17,7 +17,7 @@ const LEG: &str = "team_packets/goal-7/r2/planner-to-executor";
 fn gated(world: &World, plan: FaultPlan) -> (Door, Arc<FaultPlan>) {
     let plan = Arc::new(plan);
     let sys = Sys::gated(plan.clone());
-    (Door::new(Home::gated(world.path(""), sys), "planner-1", unmasked), plan)
+    (Door::new(Home::gated(world.path(""), sys), "planner-1"), plan)
 }
 
 /// A leg with a packet, so that a retry and a new packet both have something to meet.
@@ -107,7 +107,7 @@ fn where_there_are_no_locks_a_new_packet_never_takes_a_taken_name() {
     }
     let world = world();
     let rival = Arc::new(Rival(world.path(&format!("{LEG}.01.json"))));
-    let door = Door::new(Home::gated(world.path(""), Sys::gated(rival)), "planner-1", unmasked);
+    let door = Door::new(Home::gated(world.path(""), Sys::gated(rival)), "planner-1");
     let done = filed(door.handoff(&call("new"), now()));
     assert!(done.path.ends_with(".02.json"), "{}", done.path);
     assert!(world.read(&format!("{LEG}.01.json")).contains("rival"));

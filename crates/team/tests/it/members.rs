@@ -5,7 +5,7 @@ use serde_json::json;
 use team::members::{MemberError, NewMember, add, list, remove};
 use team::{Code, Door};
 
-use crate::support::{World, arguments, call, filed, now, unmasked};
+use crate::support::{World, arguments, call, filed, now};
 
 fn new(role: Role) -> NewMember<'static> {
     NewMember { role, goal: "goal-7", round: 2, parent: "agnes" }
@@ -18,7 +18,7 @@ fn a_new_member_can_file_at_once_and_only_as_itself() {
     assert!(id.starts_with("eph-agnes-r2-executor-") && team::is_path_part(&id), "{id}");
     let record = format!("agents/.ephemeral/{id}/agent.toml");
     assert_eq!((world.mode(&record), world.mode("agents/.ephemeral")), (0o600, 0o700));
-    let door = Door::new(world.home(), &*id, unmasked);
+    let door = Door::new(world.home(), &*id);
     let done = filed(door.handoff(&call("pk"), now()));
     assert_eq!(done.path, "team_packets/goal-7/r2/executor-to-verifier.json");
     let packet = json!({"packet_id": "pk", "goal_id": "other", "objective": "o", "output_format": "diff"});
@@ -69,7 +69,7 @@ fn removing_takes_the_record_and_never_more() {
     let world = World::new();
     let home = world.home();
     let id = add(&home, &new(Role::Planner)).unwrap();
-    let door = Door::new(home.clone(), &*id, unmasked);
+    let door = Door::new(home.clone(), &*id);
     let done = filed(door.handoff(&call("pk"), now()));
     world.write(&format!("agents/.ephemeral/{id}/state/notes"), "x");
     assert!(matches!(remove(&home, &id), Err(MemberError::NotOurs { name, .. }) if name == "state"));

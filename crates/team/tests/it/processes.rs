@@ -11,7 +11,7 @@ use serde_json::Value;
 use store::sys::{Call, FaultPlan, Gate, Pass, Sys};
 use team::{Door, Home};
 
-use crate::support::{World, call, filed, now, unmasked};
+use crate::support::{World, call, filed, now};
 
 const HOME: &str = "TEAM_TEST_HOME";
 const WORK: &str = "TEAM_TEST_WORK";
@@ -46,7 +46,7 @@ fn the_other_process() {
     let home = PathBuf::from(home);
     let work = work.into_string().unwrap();
     let words: Vec<&str> = work.split(' ').collect();
-    let door = |sys: Sys| Door::new(Home::gated(&home, sys), "planner-1", unmasked);
+    let door = |sys: Sys| Door::new(Home::gated(&home, sys), "planner-1");
     match words.as_slice() {
         ["many", first, count] => {
             let (first, count): (usize, usize) = (first.parse().unwrap(), count.parse().unwrap());
@@ -105,7 +105,7 @@ fn calls(id: &str) -> usize {
     let world = World::with_planner();
     filed(world.door().handoff(&call("old"), now()));
     let plan = Arc::new(FaultPlan::recorder());
-    let door = Door::new(Home::gated(world.path(""), Sys::gated(plan.clone())), "planner-1", unmasked);
+    let door = Door::new(Home::gated(world.path(""), Sys::gated(plan.clone())), "planner-1");
     filed(door.handoff(&call(id), now()));
     plan.made().len()
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use team::{Door, Filed, Refusal};
 
-use crate::support::{World, now, unmasked};
+use crate::support::{World, now};
 
 const ROWS: &str = include_str!("../../../../tests/vectors/team_handoff.jsonl");
 
@@ -27,7 +27,7 @@ fn check(row: &Value) -> Result<(), String> {
     let before = world.tree("");
     let id = row["agent"]["id"].as_str().unwrap();
     let arguments = row["arguments"].as_object().cloned().unwrap_or_default();
-    let outcome = Door::new(world.home(), id, unmasked).handoff(&arguments, now());
+    let outcome = Door::new(world.home(), id).handoff(&arguments, now());
     match (row["expect"]["ok"].as_bool().unwrap(), outcome) {
         (true, Ok(filed)) => success(&world, row, &filed),
         (false, Err(refusal)) => refusal_fits(&world, row, &refusal, &before),

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 
-use handoffd::secrets;
 use mcp::Caller;
 use team::Door;
 
@@ -35,7 +34,7 @@ impl Args {
         // Packets go where the configuration says, or nowhere.
         ctx.valid_config()?;
         // What is not UTF-8 becomes an id that the door refuses.
-        let door = Door::new(packets::home(ctx)?, agent_id.to_string_lossy(), secrets::mask);
+        let door = Door::new(packets::home(ctx)?, agent_id.to_string_lossy());
         super::serve(ctx, mcp::team::toolbox(door, caller, time::now, VERSION))
     }
 }
