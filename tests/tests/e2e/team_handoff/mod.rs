@@ -1,5 +1,6 @@
 //! `team_handoff` through the real server on its standard streams.
 
+mod disks;
 mod identity;
 mod server;
 mod team;
