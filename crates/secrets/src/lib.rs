@@ -108,6 +108,3 @@ pub fn find(text: &str) -> Vec<Finding> {
         })
         .collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,8 +1,10 @@
 //! What counts as a credential, what does not, and what masking promises of any text.
 
+use std::borrow::Cow;
+
 use proptest::prelude::*;
 
-use super::*;
+use secrets::{Kind, find, mask};
 
 /// Built from two halves, so that no text of this file looks like a credential to another tool.
 fn token(prefix: &str, body: &str) -> String {
