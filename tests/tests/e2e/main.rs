@@ -20,6 +20,8 @@ mod limits;
 mod locks;
 mod logs;
 mod members;
+mod members_exec;
+mod members_restart;
 mod namespaces;
 mod notices;
 mod people;

@@ -6,7 +6,7 @@ use handoffd_tests::session::Dispatch;
 use handoffd_tests::{Attach, Control, Daemon, Manner, Project, Session, Task, Team, World, report, wait, world};
 use serde_json::{Value, json};
 
-const PLANNED: &str = "planner-to-executor";
+pub(crate) const PLANNED: &str = "planner-to-executor";
 
 /// A daemon, a project, the team's home with the executor `exec` of goal `T-1`.
 pub(crate) struct Stage {

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use wire::limits::REPORT;
 
-use super::worker::{Job, Said};
+use super::worker::{Job, Kind, Said};
 use super::{group, report};
 use crate::spawn;
 
@@ -30,6 +30,8 @@ const PIPES_WITHIN: Duration = Duration::from_secs(2);
 pub(super) struct Exec {
     command: String,
     root: PathBuf,
+    /// The team member whose packets these are.
+    member: Option<String>,
     said: Sender<Said>,
     running: Option<Running>,
 }
@@ -44,8 +46,8 @@ struct Running {
 type Bytes = Arc<Mutex<Vec<u8>>>;
 
 impl Exec {
-    pub(super) fn new(command: String, root: PathBuf, said: Sender<Said>) -> Self {
-        Self { command, root, said, running: None }
+    pub(super) fn new(command: String, root: PathBuf, member: Option<String>, said: Sender<Said>) -> Self {
+        Self { command, root, member, said, running: None }
     }
 
     /// Returns when the program really runs.
@@ -67,6 +69,9 @@ impl Exec {
             Some(task_id) => command.env("HANDOFF_TASK_ID", task_id),
             None => command.env_remove("HANDOFF_TASK_ID"),
         };
+        if let Some(member) = &self.member {
+            command.env("HANDOFF_AGENT_ID", member);
+        }
         tokio::process::Command::from(command).spawn()
     }
 
@@ -111,13 +116,25 @@ async fn run(mut child: Child, job: Job, file: NamedTempFile, said: Sender<Said>
         timeout(PIPES_WITHIN, reading).await.ok();
     }
     drop(file);
-    let report = meaning(status, &taken(&output), &taken(&errors));
+    let report = match job.kind {
+        Kind::Task => meaning(status, &taken(&output), &taken(&errors)),
+        Kind::Packet => fault(status).unwrap_or_default(),
+    };
     // Without a listener the program itself is ending.
     said.send(Said::Finished { dispatch_id: job.dispatch_id, report }).await.ok();
 }
 
 fn taken(bytes: &Bytes) -> Vec<u8> {
     std::mem::take(&mut bytes.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What went wrong with the program of a packet; its output means nothing.
+fn fault(status: io::Result<ExitStatus>) -> Option<String> {
+    match status {
+        Err(error) => Some(format!("the command was lost: {error}")),
+        Ok(status) if !status.success() => Some(format!("the command ended with {status}")),
+        Ok(_) => None,
+    }
 }
 
 fn meaning(status: io::Result<ExitStatus>, output: &[u8], errors: &[u8]) -> String {

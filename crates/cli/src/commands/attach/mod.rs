@@ -29,6 +29,12 @@ use worker::Worker;
 /// environment. Exit 0: its standard output is the report, one JSON object. Anything else is reported as ERROR with the
 /// end of its standard error. When the task is cancelled, its process group gets SIGTERM, and SIGKILL 10 s later.
 ///
+/// With --member, this session gets the packets of that team member instead, and no tasks. COMMAND runs once for each
+/// packet, in the same way, with the goal in HANDOFF_TASK_ID and the member in HANDOFF_AGENT_ID, so that `handoff mcp
+/// team` below it knows who files. Exit 0: the packet is done, and the next one follows. Anything else: it ends as
+/// aborted, which is told and kept, and the next one follows, too; a packet is never run twice. What COMMAND prints is not
+/// used: a product is filed as a packet.
+///
 /// Without --exec the task is shown here, and the report is asked for or read from a file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -36,8 +42,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     exec: Option<String>,
     /// Be this team member: get its packets, and no tasks
-    #[arg(long, value_name = "ID")]
-    agent_id: Option<String>,
+    #[arg(long, visible_alias = "agent-id", value_name = "AGENT_ID")]
+    member: Option<String>,
 }
 
 /// What a worker may say before anybody listens.
@@ -50,10 +56,10 @@ impl Args {
         ctx.block_on(async {
             let (sender, said) = mpsc::channel(SAID);
             let worker = match self.exec {
-                Some(command) => Worker::Program(Exec::new(command, root.clone(), sender)),
+                Some(command) => Worker::Program(Exec::new(command, root.clone(), self.member.clone(), sender)),
                 None => Worker::Person(Person::new(sender)),
             };
-            Session::new(&root, self.agent_id, worker, said)?.run(ctx).await
+            Session::new(&root, self.member, worker, said)?.run(ctx).await
         })
     }
 }

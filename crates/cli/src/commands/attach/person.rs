@@ -65,7 +65,9 @@ impl Person {
         }
         match job.kind {
             Kind::Task => ctx.out.note(Line::of(Tone::Strong, CHOICES)),
-            Kind::Packet => ctx.out.note(Line::of(Tone::Strong, "when it is done, type `done`")),
+            Kind::Packet => {
+                ctx.out.note(Line::of(Tone::Strong, "when it is done, type `done`; to give it up, `failed`"));
+            }
         }
         (self.job, self.form, self.sent) = (Some(job), None, false);
     }
@@ -104,6 +106,7 @@ impl Person {
         }
         let report = match (&mut self.form, job.kind, line) {
             (_, Kind::Packet, "done") => String::new(),
+            (_, Kind::Packet, "failed") => "given up by hand".to_owned(),
             (_, Kind::Packet, _) => return None,
             (None, _, "") => return None,
             (None, _, "complete") => {

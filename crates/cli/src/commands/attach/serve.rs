@@ -15,7 +15,7 @@ use wire::daemon_calls::{
 };
 use wire::error::{ErrorCode, ErrorObject};
 use wire::rpc::Id;
-use wire::session::{Activity, Ownership, Ping, Settled, State, TaskReport, TaskReportResult};
+use wire::session::{Activity, Ping, Settled, State, TaskReport, TaskReportResult};
 
 use super::session::{Session, Work, stopped};
 use super::worker::{Job, Kind, Said};
@@ -44,7 +44,7 @@ impl Session {
     /// Serves until the connection ends or the person leaves.
     pub(super) async fn serve(&mut self, ctx: &Context, daemon: &Daemon, mut inbox: Inbox) -> Result<Lost, Failure> {
         // What ended while there was no connection.
-        self.settle_if_over(daemon).await?;
+        self.settle_if_over(ctx, daemon).await?;
         let mut sending: Option<Sending> = None;
         let mut again = Instant::now();
         let mut ping = interval_at(Instant::now() + PING, PING);
@@ -62,7 +62,7 @@ impl Session {
                     if self.heard(ctx, said) {
                         return Ok(Lost::Interest);
                     }
-                    self.settle_if_over(daemon).await?;
+                    self.settle_if_over(ctx, daemon).await?;
                 }
                 answer = answered(&mut sending) => {
                     sending = None;
@@ -95,18 +95,26 @@ impl Session {
     }
 
     /// A packet needs no report, and neither does what was cancelled.
-    async fn settle_if_over(&mut self, daemon: &Daemon) -> Result<(), Failure> {
-        let over = |work: &&Work| work.report.is_some() && (work.cancelled || work.kind == Kind::Packet);
-        match self.work.as_ref().filter(over).map(|work| work.cancelled) {
-            Some(aborted) => self.settle(daemon, aborted).await,
-            None => Ok(()),
+    async fn settle_if_over(&mut self, ctx: &Context, daemon: &Daemon) -> Result<(), Failure> {
+        let Some(work) = &self.work else { return Ok(()) };
+        let Some(said) = work.report.as_deref().filter(|_| work.cancelled || work.kind == Kind::Packet) else {
+            return Ok(());
+        };
+        let failed = work.kind == Kind::Packet && !said.is_empty();
+        if failed && !work.cancelled {
+            ctx.out.warn(&format!("{said}; the packet ends as aborted"));
         }
+        let aborted = work.cancelled || failed;
+        self.settle(daemon, aborted).await
     }
 
     /// The dispatch is over for this session: it is idle again.
     async fn settle(&mut self, daemon: &Daemon, aborted: bool) -> Result<(), Failure> {
         let Some(work) = self.work.take() else { return Ok(()) };
         self.worker.done();
+        if work.kind == Kind::Packet {
+            self.last_packet = Some(work.dispatch_id.clone());
+        }
         tell(daemon.client.notify(&Settled { dispatch_id: Some(work.dispatch_id), aborted }).await)?;
         tell(daemon.client.notify(&State { state: Activity::Idle, hint: None }).await)
     }
@@ -170,7 +178,11 @@ impl Session {
                     self.dispatched::<TaskDispatch>(ctx, daemon, &id, of_task(dispatch), expired).await
                 }
                 DaemonRequest::PacketDispatch(dispatch) => {
-                    self.dispatched::<PacketDispatch>(ctx, daemon, &id, of_packet(dispatch), false).await
+                    let expired = dispatch.expires_at.as_deref().is_some_and(|at| is_past(ctx, at));
+                    if self.last_packet.as_ref() == Some(&dispatch.dispatch_id) {
+                        return self.done_before(daemon, &id, dispatch.dispatch_id).await;
+                    }
+                    self.dispatched::<PacketDispatch>(ctx, daemon, &id, of_packet(dispatch), expired).await
                 }
                 DaemonRequest::TaskRemind(TaskRemind { text, .. }) => {
                     let accepted = self.work.is_some() && self.worker.remind(ctx, &text);
@@ -198,7 +210,7 @@ impl Session {
             Some(work) if work.dispatch_id == job.dispatch_id => DispatchResult::Accepted { duplicate: Duplicate::Yes },
             Some(_) => refused(DispatchRefusal::Busy),
             None if expired => refused(DispatchRefusal::Expired),
-            None if job.kind == Kind::Task && self.ownership != Ownership::Owner => refused(DispatchRefusal::NotOwner),
+            None if self.ownership != job.kind.place() => refused(DispatchRefusal::NotOwner),
             None => {
                 let work = Work {
                     dispatch_id: job.dispatch_id.clone(),
@@ -218,6 +230,13 @@ impl Session {
             }
         };
         tell(daemon.client.answer::<C>(id, &result).await)
+    }
+
+    /// The daemon did not hear that this packet is done.
+    async fn done_before(&self, daemon: &Daemon, id: &Id, dispatch_id: String) -> Result<(), Failure> {
+        let result = DispatchResult::Accepted { duplicate: Duplicate::Yes };
+        tell(daemon.client.answer::<PacketDispatch>(id, &result).await)?;
+        tell(daemon.client.notify(&Settled { dispatch_id: Some(dispatch_id), aborted: false }).await)
     }
 
     async fn cancelled(

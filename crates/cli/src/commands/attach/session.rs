@@ -29,6 +29,8 @@ pub(super) struct Session {
     pub(super) said: Receiver<Said>,
     /// The dispatch that is being worked on.
     pub(super) work: Option<Work>,
+    /// The last packet that was done: it is not done again if the daemon did not hear of it.
+    pub(super) last_packet: Option<String>,
     pub(super) ownership: Ownership,
     pub(super) stop: [Signal; 2],
 }
@@ -69,6 +71,7 @@ impl Session {
             worker,
             said,
             work: None,
+            last_packet: None,
             ownership: Ownership::Standby,
             stop: [listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?],
         })
@@ -136,7 +139,8 @@ impl Session {
     }
 
     fn introduction(&self, reason: AttachReason) -> Attach {
-        let delivery = |work: &Work| Delivery { dispatch_id: work.dispatch_id.clone(), delivered: true };
+        let newest = self.work.as_ref().map(|work| &work.dispatch_id).or(self.last_packet.as_ref());
+        let delivery = |id: &String| Delivery { dispatch_id: id.clone(), delivered: true };
         Attach {
             session_id: self.id.clone(),
             session_file: None,
@@ -145,7 +149,7 @@ impl Session {
             reason,
             idle: self.work.is_none(),
             host: Host { name: "handoff".to_owned(), version: crate::VERSION.to_owned() },
-            known_dispatch: self.work.as_ref().map_or(KnownDispatch::None, |work| KnownDispatch::Known(delivery(work))),
+            known_dispatch: newest.map_or(KnownDispatch::None, |id| KnownDispatch::Known(delivery(id))),
             member: self.member.clone().map(|agent_id| Member { agent_id }),
         }
     }
@@ -160,14 +164,15 @@ impl Session {
         };
         let line = Line::of(Tone::Good, "attached").plain(" to ").and(Tone::Strong, &result.project.path);
         ctx.out.note(line.plain(&format!(" ({}{why}): {what}", result.project.state)));
-        if let Some(ended) = &result.ended {
+        if let Some(ended) = result.ended.as_ref().filter(|_| self.work.is_some()) {
             let error = ended.error.as_deref().map(|error| format!(": {error}")).unwrap_or_default();
-            ctx.out.note(format!("the task ended meanwhile, {}{error}", ended.status));
+            let what = self.work.as_ref().map_or("task", |work| work.kind.noun());
+            ctx.out.note(format!("the {what} ended meanwhile, {}{error}", ended.status));
         }
         let goes_on = result.task.as_ref().map(|task| task.dispatch_id.as_str());
-        let is_over = |work: &Work| work.kind == Kind::Task && goes_on != Some(work.dispatch_id.as_str());
-        if self.work.as_ref().is_some_and(is_over) {
-            self.give_up(ctx, "the task is over");
+        let is_over = |work: &&Work| goes_on != Some(work.dispatch_id.as_str());
+        if let Some(what) = self.work.as_ref().filter(is_over).map(|work| work.kind.noun()) {
+            self.give_up(ctx, &format!("the {what} is over"));
         }
     }
 

@@ -3,6 +3,7 @@
 
 use wire::Raw;
 use wire::error::Problem;
+use wire::session::Ownership;
 
 use super::exec::Exec;
 use super::person::Person;
@@ -32,6 +33,24 @@ pub(super) enum Kind {
     Packet,
 }
 
+impl Kind {
+    /// The place of a session that gets it.
+    pub(super) const fn place(self) -> Ownership {
+        match self {
+            Self::Task => Ownership::Owner,
+            Self::Packet => Ownership::Member,
+        }
+    }
+
+    /// What people call it.
+    pub(super) const fn noun(self) -> &'static str {
+        match self {
+            Self::Task => "task",
+            Self::Packet => "packet",
+        }
+    }
+}
+
 /// What a worker says.
 #[derive(Debug)]
 pub(super) enum Said {
@@ -39,7 +58,7 @@ pub(super) enum Said {
     Finished {
         /// Of which dispatch.
         dispatch_id: String,
-        /// One JSON object.
+        /// One JSON object; for a packet what went wrong, or nothing.
         report: String,
     },
     /// A line for whoever looks on.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use wire::status::{ProjectState, ProjectStatus, ReportState, Status, TaskStatus};
+use wire::status::{MemberStatus, ProjectState, ProjectStatus, ReportState, Status, TaskStatus};
 
 use crate::commands::next::suggestion;
 use crate::text::{Line, Tone, wrapped};
@@ -118,10 +118,25 @@ fn sentences(project: &ProjectStatus, next: Option<&str>) -> Vec<(Tone, String)>
             sentences.push((Tone::Plain, format!("until {}", time::of_day(until))));
         }
     }
+    sentences.extend(project.members.iter().map(|member| (Tone::Plain, about(member))));
     sentences.extend(project.queue.problems.iter().map(|problem| (Tone::Bad, problem.message.clone())));
     sentences.extend(project.warnings.iter().map(|warning| (Tone::Warning, warning.clone())));
     sentences.extend(next.map(|next| (Tone::Strong, format!("next: {next}"))));
     sentences
+}
+
+/// A team member in one sentence.
+fn about(member: &MemberStatus) -> String {
+    let role = member.role.as_deref().unwrap_or("no record");
+    let goal = member.goal.as_deref().map(|goal| format!(" of {goal}")).unwrap_or_default();
+    let round = member.round.map(|round| format!(" r{round}")).unwrap_or_default();
+    let why = member.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    let waiting = match member.waiting {
+        0 => String::new(),
+        1 => ", 1 packet waits".to_owned(),
+        count => format!(", {count} packets wait"),
+    };
+    format!("member {} ({role}{goal}{round}){why}{waiting}", member.agent_id)
 }
 
 fn warnings(status: &Status) -> Vec<Line> {
