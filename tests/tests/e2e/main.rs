@@ -21,6 +21,7 @@ mod locks;
 mod logs;
 mod members;
 mod members_exec;
+mod members_places;
 mod members_restart;
 mod namespaces;
 mod notices;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use handoffd_tests::session::Dispatch;
-use handoffd_tests::{Attach, Control, Daemon, Manner, Project, Session, Task, Team, World, report, wait, world};
+use handoffd_tests::{Attach, Control, Daemon, Manner, Project, Session, Team, World, wait, world};
 use serde_json::{Value, json};
 
 pub(crate) const PLANNED: &str = "planner-to-executor";
@@ -106,6 +106,9 @@ fn a_busy_session_is_waited_for_and_a_verifier_gets_products() {
     assert_eq!((&shown["role"], &shown["goal"], &shown["round"]), (&json!("verifier"), &json!("T-1"), &json!(3)));
     assert_eq!((&shown["packet"]["packet_id"], &shown["packet"]["delivery"]), (&json!("product"), &json!("accepted")));
     assert_eq!(shown["packet"]["dispatch_id"], dispatch.id.as_str());
+    let said = stage.world.handoff_in(stage.project.root(), &["status"]);
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert!(said.contains("member eph-check (verifier of T-1 r3): it is at work on packet product"), "{said}");
     session.settled(&dispatch);
     wait::until_true("it is over", || stage.member()["packet"].is_null());
     assert_eq!(came(&session), ["product"]);
@@ -211,127 +214,6 @@ fn d69_a_session_that_takes_nothing_is_asked_no_more_and_another_gets_the_packet
 }
 
 #[test]
-fn members_of_one_role_share_its_packets() {
-    let stage = stage();
-    stage.team.member("exec-2", "executor", "T-1", 0);
-    let (one, two) = (stage.executor("s-1"), stage.attach(&Attach::idle("s-2").member("exec-2")));
-    for (slot, id) in [(0, "a"), (1, "b"), (2, "c"), (3, "d")] {
-        stage.team.file("T-1", 1, PLANNED, slot, id);
-    }
-    let all = || {
-        let mut all = [came(&one), came(&two)].concat();
-        all.sort();
-        all
-    };
-    for (at, (session, other)) in [(&one, &two), (&two, &one), (&one, &two), (&two, &one)].into_iter().enumerate() {
-        wait::until_true("somebody is at work", || all().len() > at);
-        for session in [session, other] {
-            if let Some(dispatch) = session.dispatches().last() {
-                session.settled(dispatch);
-            }
-        }
-    }
-    wait::until_true("all came", || all().len() == 4);
-    assert_eq!(all(), ["a", "b", "c", "d"]);
-    assert!(!came(&one).is_empty() && !came(&two).is_empty());
-}
-
-#[test]
-fn d20_a_second_session_of_a_member_stands_by_and_is_told_why() {
-    let stage = stage();
-    let first = stage.executor("s-1");
-    let second = stage.attach(&Attach::idle("s-2").member("exec"));
-    assert_eq!(second.ownership(), "standby");
-    let told = wait::until("it is told why", || second.peer.told("session.notice").first().cloned());
-    assert!(told.params["text"].as_str().unwrap().contains("s-1"), "{told:?}");
-    stage.team.file("T-1", 1, PLANNED, 0, "a");
-    let dispatch = first.wait_dispatch("a");
-    assert_eq!((stage.member()["standby"].clone(), came(&second).len()), (json!(1), 0));
-    first.settled(&dispatch);
-    first.leave("quit");
-    let change = wait::until("it is next", || second.peer.told("session.ownership").first().cloned());
-    assert_eq!(change.params["ownership"], "member");
-    stage.team.file("T-1", 1, PLANNED, 1, "b");
-    done(&second, "b");
-    assert_eq!(came(&first), ["a"]);
-}
-
-#[test]
-fn a_killed_session_ends_its_packet_which_is_never_given_to_another() {
-    let stage = stage();
-    let session = stage.executor("s-1");
-    for (slot, id) in [(0, "a"), (1, "b")] {
-        stage.team.file("T-1", 1, PLANNED, slot, id);
-    }
-    session.wait_dispatch("a");
-    session.ping();
-    let next = stage.attach(&Attach::idle("s-2").member("exec"));
-    session.process.kill();
-    done(&next, "b");
-    assert_eq!(came(&next), ["b"]);
-    let ended = stage.team.delivered("T-1", 1).into_iter().find(|row| row["state"] == "ended").unwrap();
-    assert_eq!(ended["reason"], "The session's process ended before its turn did.");
-}
-
-#[test]
-fn members_get_no_tasks_and_take_no_owners_place() {
-    let stage = stage();
-    let member = stage.executor("s-1");
-    stage.project.plan(&Task::new("t-1"));
-    stage.control.wait_state(&stage.project, "waiting", "no_session");
-    let owner = stage.attach(&Attach::idle("s-2"));
-    assert_eq!(owner.ownership(), "owner");
-    let dispatch = owner.wait_dispatch("t-1");
-    stage.team.file("T-1", 1, PLANNED, 0, "a");
-    let packet = member.wait_dispatch("a");
-    let refused = member.report(&packet, report::complete()).unwrap_err();
-    assert_eq!(refused.name(), "no_such_dispatch");
-    owner.finish(&dispatch, report::complete());
-    member.settled(&packet);
-    assert_eq!((came(&member), came(&owner)), (vec!["a".to_owned()], vec!["t-1".to_owned()]));
-}
-
-#[test]
-fn who_is_no_member_is_refused_and_may_try_again() {
-    let stage = stage();
-    stage.team.member("nowhere", "executor", "../x", 0);
-    fs::create_dir_all(stage.team.home().join("agents/old")).unwrap();
-    fs::write(stage.team.record("old"), "[agent]\nrole = \"executor\"\n").unwrap();
-    let process = stage.world.process();
-    let attach = |agent: &str| {
-        let how = Attach::idle("s-1").member(agent);
-        Session::attach(&process, stage.daemon.socket(), stage.project.root(), &how)
-    };
-    for (agent, expected) in [
-        ("missing", "handoff team add"),
-        ("../exec", "an agent's id is"),
-        ("nowhere", "no packet has"),
-        ("old", "names no goal"),
-    ] {
-        let refused = attach(agent).err().unwrap();
-        assert_eq!(refused.name(), "not_a_team_member", "{agent}");
-        assert!(refused.message.contains(expected), "{agent}: {}", refused.message);
-    }
-    let connected = attach("exec").unwrap();
-    let again = connected.peer.call("session.attach", json!({})).unwrap_err();
-    assert_eq!(again.code, -32602);
-}
-
-#[test]
-fn a_member_whose_record_goes_gets_nothing_until_it_is_back() {
-    let stage = stage();
-    let session = stage.executor("s-1");
-    let record = fs::read(stage.team.record("exec")).unwrap();
-    fs::remove_file(stage.team.record("exec")).unwrap();
-    let change = wait::until("it is told", || session.peer.told("session.ownership").first().cloned());
-    assert_eq!(change.params["ownership"], "standby");
-    stage.team.file("T-1", 1, PLANNED, 0, "a");
-    assert_eq!(stage.member()["role"], Value::Null);
-    fs::write(stage.team.record("exec"), record).unwrap();
-    done(&session, "a");
-}
-
-#[test]
 fn a_paused_project_sends_no_packets() {
     let stage = stage();
     let session = stage.executor("s-1");
@@ -375,26 +257,4 @@ fn journal_and_events_carry_packets() {
     assert_eq!((&first["agent_id"], &first["packet_id"]), (&json!("exec"), &json!("a")));
     assert_eq!(first["project"], stage.project.root().to_str().unwrap());
     assert!(rows().iter().any(|row| row["kind"] == "run" && row["run"]["run_id"] == "r-1"));
-}
-
-#[test]
-fn a_disabled_project_lets_go_of_its_members() {
-    let stage = stage();
-    let session = stage.executor("s-1");
-    stage.control.ask("project.disable", &stage.project, json!({})).unwrap();
-    session.peer.wait_closed();
-    let refused = session.reattach(stage.daemon.socket(), &Attach::idle("s-1").member("exec")).err().unwrap();
-    assert_eq!(refused.name(), "project_disabled");
-}
-
-#[test]
-fn a_session_that_detached_leaves_nothing_behind() {
-    let stage = stage();
-    let session = stage.executor("s-1");
-    session.leave("quit");
-    session.hang_up();
-    wait::until_true("it is forgotten", || stage.control.project(&stage.project).get("members").is_none());
-    stage.team.file("T-1", 1, PLANNED, 0, "a");
-    let span = std::time::Duration::from_millis(1_500);
-    wait::stays(span, "nothing is claimed", || stage.team.delivered("T-1", 1).is_empty());
 }
