@@ -28,7 +28,7 @@ pub async fn serve(
 ) -> Result<(), Failed> {
     let (ending, stopping) = (CancellationToken::new(), CancellationToken::new());
     let writer = writer::spawn(output, stopping.clone());
-    let lines = Lines::new(reader::spawn(input), writer.lines, ending.clone());
+    let lines = Lines::new(reader::spawn(input, ending.clone()), writer.output, ending.clone());
     let service = async {
         match serve_server_with_ct(Adapter::new(toolbox, ending.clone()), lines, stopping.clone()).await {
             Ok(running) => match running.waiting().await {
@@ -36,8 +36,12 @@ pub async fn serve(
                 Ok(other) => Err(Failed(format!("{other:?}"))),
                 Err(error) => Err(Failed(error.to_string())),
             },
-            // The client left before it said anything, or we were stopped before.
-            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            // The client left before it said anything, or read nothing, or we were stopped before.
+            Err(
+                ServerInitializeError::ConnectionClosed(_)
+                | ServerInitializeError::TransportError { .. }
+                | ServerInitializeError::Cancelled,
+            ) => Ok(()),
             Err(error) => Err(Failed(error.to_string())),
         }
     };

@@ -13,6 +13,7 @@ pub(crate) mod writer;
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
@@ -21,20 +22,24 @@ use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::transport::id::Id;
 use crate::transport::judge::{Verdict, judge};
 use crate::transport::reader::Input;
 use crate::transport::withdrawn::Withdrawn;
+use crate::transport::writer::Output;
 
 /// One JSON object a line, in both directions.
 #[derive(Debug)]
 pub(crate) struct Lines {
     input: mpsc::Receiver<Input>,
-    output: Option<mpsc::Sender<Vec<u8>>>,
+    output: Option<Output>,
     /// Answers of our own that are not on their way yet.
     answers: VecDeque<Vec<u8>>,
+    /// Since when the output is full and nothing that waits has come.
+    stalled: Option<Instant>,
     places: Arc<Semaphore>,
     in_flight: HashMap<Id, OwnedSemaphorePermit>,
     withdrawn: Withdrawn,
@@ -42,11 +47,11 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// `ended` is cancelled when the input is at its end.
-    pub(crate) fn new(input: mpsc::Receiver<Input>, output: mpsc::Sender<Vec<u8>>, ended: CancellationToken) -> Self {
+    /// `ended` is cancelled by the reader when the input is at its end.
+    pub(crate) fn new(input: mpsc::Receiver<Input>, output: Output, ended: CancellationToken) -> Self {
         let places = Arc::new(Semaphore::new(limits::REQUESTS));
         let (answers, in_flight, withdrawn) = (VecDeque::new(), HashMap::new(), Withdrawn::default());
-        Self { input, output: Some(output), answers, places, in_flight, withdrawn, ended }
+        Self { input, output: Some(output), answers, stalled: None, places, in_flight, withdrawn, ended }
     }
 
     /// The message for rmcp, if the line is one.
@@ -69,6 +74,35 @@ impl Lines {
                     Some(message)
                 }
             },
+        }
+    }
+
+    /// What is waited for, or `None`: the input is at its end and nothing has happened for a while, or the client asks for
+    /// more and more and reads nothing, so that its end could not be seen behind what it has written.
+    ///
+    /// rmcp gives `receive` up and calls it again whenever an answer goes out, which is when the first while begins anew.
+    async fn in_time<T>(&mut self, awaited: impl Future<Output = T>) -> Option<T> {
+        let ended = self.ended.clone();
+        let mut quiet = pin!(async {
+            ended.cancelled().await;
+            tokio::time::sleep(limits::QUIET).await;
+        });
+        let mut awaited = pin!(awaited);
+        loop {
+            let is_full = self.output.as_ref().is_some_and(Output::is_full);
+            self.stalled = if is_full { self.stalled.or_else(|| Some(Instant::now())) } else { None };
+            if self.stalled.is_some_and(|since| since.elapsed() >= limits::STALL) {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                got = &mut awaited => {
+                    self.stalled = None;
+                    return Some(got);
+                }
+                () = &mut quiet => return None,
+                () = tokio::time::sleep(limits::LOOK) => {}
+            }
         }
     }
 
@@ -98,21 +132,24 @@ impl Transport<RoleServer> for Lines {
             let output = output.ok_or(io::ErrorKind::BrokenPipe)?;
             let sent = output.send(line(text?)).await;
             drop(place);
-            sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
+            sent
         }
     }
 
-    /// May be given up and called again at any moment: nothing that was read is lost.
+    /// May be given up and called again at any moment: nothing that was read is lost. After the last line it waits for the
+    /// answers that are still out, as long as they come: rmcp would give all of them five seconds together.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             while !self.answers.is_empty() {
-                let room = self.output.as_ref()?.reserve().await.ok()?;
+                let room = self.output.clone()?.room();
+                let room = self.in_time(room).await?.ok()?;
                 room.send(self.answers.pop_front()?);
             }
-            let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
+            let place = Arc::clone(&self.places).acquire_owned();
+            let place = self.in_time(place).await?.ok()?;
             let Some(input) = self.input.recv().await else {
-                self.ended.cancel();
-                return None;
+                let answered = self.in_flight.is_empty();
+                return if answered { None } else { self.in_time(std::future::pending()).await };
             };
             if let Some(message) = self.take(input, place) {
                 return Some(message);
@@ -136,4 +173,75 @@ fn id_of(id: &RequestId) -> Id {
 fn line(mut text: String) -> Vec<u8> {
     text.push('\n');
     text.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A transport over channels, and their other ends.
+    fn lines() -> (Lines, mpsc::Sender<Input>, mpsc::Receiver<Vec<u8>>, CancellationToken) {
+        let ((sender, input), (output, written)) = (mpsc::channel(limits::QUEUE), mpsc::channel(1));
+        let ended = CancellationToken::new();
+        let output = Output::new(output, Arc::default());
+        (Lines::new(input, output, ended.clone()), sender, written, ended)
+    }
+
+    fn garbage() -> Input {
+        Input::Line(b"x".to_vec())
+    }
+
+    /// Receives as rmcp does, which gives up and begins anew whenever something else happens.
+    async fn received(lines: &mut Lines) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if let Ok(end) = tokio::time::timeout(Duration::from_secs(7), lines.receive()).await {
+                return end;
+            }
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_nothing_is_given_up() {
+        for has_places in [true, false] {
+            let (mut lines, input, _written, _) = lines();
+            for _ in 0..limits::QUEUE {
+                input.try_send(garbage()).unwrap();
+            }
+            if !has_places {
+                lines.output.clone().unwrap().send(Vec::new()).await.unwrap();
+                lines.places = Arc::new(Semaphore::new(0));
+            }
+            let start = Instant::now();
+            assert!(received(&mut lines).await.is_none());
+            assert!((limits::STALL..limits::STALL * 2).contains(&start.elapsed()), "{:?}", start.elapsed());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_slowly_is_not() {
+        let (mut lines, input, mut written, ended) = lines();
+        for _ in 0..limits::QUEUE {
+            input.try_send(garbage()).unwrap();
+        }
+        drop(input);
+        let reader = async {
+            for _ in 0..limits::QUEUE {
+                tokio::time::sleep(limits::STALL / 2).await;
+                written.recv().await.unwrap();
+            }
+            ended.cancel();
+        };
+        let (end, ()) = tokio::join!(received(&mut lines), reader);
+        assert!(end.is_none() && lines.answers.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_waits_for_its_calls_is_not() {
+        let (mut lines, _input, _written, _) = lines();
+        lines.places = Arc::new(Semaphore::new(0));
+        let waiting = tokio::time::timeout(limits::STALL * 100, lines.receive()).await;
+        assert!(waiting.is_err());
+    }
 }

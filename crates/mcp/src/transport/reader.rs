@@ -4,6 +4,7 @@
 use std::io::Read;
 
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::transport::id::{Id, IdFinder};
 use crate::transport::limits::{LINE, QUEUE};
@@ -17,10 +18,14 @@ pub(crate) enum Input {
     TooLong(Option<Id>),
 }
 
-/// Reads until the input ends or fails, or nobody listens. What the channel holds is read first.
-pub(crate) fn spawn(input: impl Read + Send + 'static) -> mpsc::Receiver<Input> {
+/// Reads until the input ends or fails, or nobody listens. `ended` is cancelled then, also while lines are still waiting to
+/// be taken.
+pub(crate) fn spawn(input: impl Read + Send + 'static, ended: CancellationToken) -> mpsc::Receiver<Input> {
     let (lines, receiver) = mpsc::channel(QUEUE);
-    std::thread::spawn(move || read(input, &lines));
+    std::thread::spawn(move || {
+        read(input, &lines);
+        ended.cancel();
+    });
     receiver
 }
 
@@ -88,7 +93,7 @@ mod tests {
 
     #[track_caller]
     fn check(input: impl Into<Vec<u8>>, expected: &[Input]) {
-        let mut lines = spawn(std::io::Cursor::new(input.into()));
+        let mut lines = spawn(std::io::Cursor::new(input.into()), CancellationToken::new());
         let mut read = Vec::new();
         while let Some(line) = lines.blocking_recv() {
             read.push(line);

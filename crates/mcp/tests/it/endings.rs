@@ -40,15 +40,45 @@ fn a_call_that_hangs_does_not_keep_the_server() {
 
 #[test]
 fn the_stop_signal_ends_the_server() {
-    for (mut client, call) in [
-        (Client::connected(), None),
-        (Client::initialized(), None),
-        (Client::initialized(), Some(call(1, "hang", &json!({})))),
-    ] {
-        call.iter().for_each(|call| client.send(call));
+    for mut client in [Client::connected(), Client::initialized()] {
         client.stop_server();
         assert!(client.ended().is_empty());
     }
+}
+
+#[test]
+fn a_call_that_hangs_does_not_keep_the_server_from_stopping() {
+    let mut client = Client::initialized();
+    let mut hanging = call(1, "hang", &json!({}));
+    hanging["params"]["_meta"] = json!({"progressToken": 1});
+    client.send(&hanging);
+    assert_eq!(client.next().unwrap()["method"], "notifications/progress");
+    client.stop_server();
+    assert!(client.ended().is_empty());
+}
+
+/// As many as may be in flight, so that no further line is read.
+#[test]
+fn calls_that_fill_every_place_do_not_keep_the_server() {
+    for tool in ["hang", "wait"] {
+        let mut client = Client::initialized();
+        for at in 0..=mcp::REQUESTS {
+            client.send(&call(at, tool, &json!({})));
+        }
+        client.end_input();
+        let answered = client.ended().len();
+        assert_eq!(answered, if tool == "wait" { mcp::REQUESTS + 1 } else { 0 });
+    }
+}
+
+#[test]
+fn answers_may_take_longer_than_the_end_as_long_as_they_come() {
+    let mut client = Client::initialized();
+    for at in 0..35 {
+        client.send(&call(at, "slow", &json!({})));
+    }
+    client.end_input();
+    assert_eq!(client.ended().len(), 35);
 }
 
 /// Half a megabyte of answers fits into no socket.

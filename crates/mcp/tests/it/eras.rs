@@ -85,7 +85,7 @@ fn a_client_of_2026_needs_no_handshake() {
     let tools = client.ask(&stateless(list()));
     assert_eq!(
         (&tools["result"]["resultType"], tools["result"]["tools"].as_array().unwrap().len()),
-        (&json!("complete"), 6)
+        (&json!("complete"), 7)
     );
     let answer = client.ask(&stateless(call(1, "refuse", &json!({}))));
     assert_eq!(answer["result"]["resultType"], "complete");

@@ -1,9 +1,14 @@
 //! Tools that exist for the tests.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp::{Answer, Call, Caller, Definition, Effect, Outcome, Scope, Tool, Toolbox};
 use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+/// For tools that work one after another.
+static TURN: Mutex<()> = Mutex::const_new(());
 
 /// What a tool of the tests does.
 #[derive(Debug, Clone, Copy)]
@@ -16,7 +21,9 @@ enum Toy {
     Scoped,
     /// Tells that it has begun, and waits until it is taken back.
     Wait,
-    /// Never ends.
+    /// Takes its time, one call after another.
+    Slow,
+    /// Tells that it has begun, and never ends.
     Hang,
     /// Has a fault.
     Panic,
@@ -24,7 +31,7 @@ enum Toy {
 
 /// A server with all of them.
 pub(crate) fn toolbox() -> Toolbox {
-    let toys = [Toy::Echo, Toy::Refuse, Toy::Scoped, Toy::Wait, Toy::Hang, Toy::Panic];
+    let toys = [Toy::Echo, Toy::Refuse, Toy::Scoped, Toy::Wait, Toy::Slow, Toy::Hang, Toy::Panic];
     toys.into_iter().fold(Toolbox::new("toys", "1.2.3", "Play with them."), Toolbox::with)
 }
 
@@ -36,6 +43,7 @@ impl Tool for Toy {
             Self::Refuse => "refuse",
             Self::Scoped => "scoped",
             Self::Wait => "wait",
+            Self::Slow => "slow",
             Self::Hang => "hang",
             Self::Panic => "panic",
         };
@@ -63,7 +71,16 @@ impl Tool for Toy {
                     call.cancellation.cancelled().await;
                     Outcome::Done(Map::new())
                 }
-                Self::Hang => std::future::pending().await,
+                Self::Hang => {
+                    call.progress.report(1.0, None, "hanging").await;
+                    std::future::pending().await
+                }
+                Self::Slow => {
+                    let turn = TURN.lock().await;
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                    drop(turn);
+                    Outcome::Done(call.arguments)
+                }
                 Self::Panic => panic!("a tool with a fault"),
             }
         })

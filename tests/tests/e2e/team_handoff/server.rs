@@ -1,10 +1,14 @@
 //! The process: what it tells about itself, what it survives, and how it ends.
 
+use std::time::Duration;
+
 use handoffd_tests::mcp::{Era, Mcp};
+use handoffd_tests::wait::{until, until_within};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::world::{Home, packet};
+use crate::support::slow;
 
 /// As the packet format gives it.
 const MINIMAL_PACKET: &str = r#"{"packet_id":"pk-1","goal_id":"<your task_id>","round":1,"from_role":"planner","to_role":"executor","objective":"one sentence: what the next role must do","output_format":"markdown"}"#;
@@ -102,6 +106,33 @@ fn a_client_that_never_reads_does_not_keep_the_process() {
         std::io::Write::write_all(&mut input, format!("{list}\n").as_bytes()).unwrap();
     }
     drop(input);
-    let status = handoffd_tests::wait::until("the process ends", || child.try_wait().unwrap());
+    let status = until("the process ends", || child.try_wait().unwrap());
     assert_eq!(status.code(), Some(0));
+}
+
+/// Its end of the input lies behind lines that are not read any more, so that only its silence can tell.
+#[test]
+fn a_client_that_asks_on_and_on_and_never_reads_is_given_up() {
+    if !slow() {
+        return;
+    }
+    let home = Home::with_planner();
+    for line in [
+        &b"garbage\n"[..],
+        br#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#,
+        br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#,
+    ] {
+        let mut child = Mcp::command(home.root(), &["team", "--agent-id", "planner-1"], &[]).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let line = [line, b"\n"].concat();
+        std::thread::spawn(move || {
+            for _ in 0..100_000 {
+                if std::io::Write::write_all(&mut input, &line).is_err() {
+                    return;
+                }
+            }
+        });
+        let status = until_within(Duration::from_secs(90), "the process ends", || child.try_wait().unwrap());
+        assert_eq!(status.code(), Some(0));
+    }
 }
