@@ -17,11 +17,14 @@ use wire::session::AttachedProject;
 
 use super::files::Files;
 use super::jobs::{Context, Done, Job};
-use super::look::Found;
-use super::{Arrival, Letter, MAILBOX};
+use super::look::{Closeness, Found};
+use super::{Letter, MAILBOX, arrive};
 use crate::actor::mail::{Mail, ProjectRef};
 use crate::hub::Hub;
 use crate::peer::{Peer, Responder};
+
+/// Every so manieth sweep looks closely (D73).
+const CLOSE_LOOK_EVERY: u8 = 8;
 
 type JobFuture = Pin<Box<dyn Future<Output = (Option<Box<Files>>, Done)> + Send>>;
 
@@ -34,15 +37,21 @@ pub(super) struct Actor {
     pub(super) projects: HashMap<String, ProjectRef>,
     /// Attaches that are being answered.
     pub(super) asked: Option<(Req, Responder, AttachedProject)>,
-    next_req: u64,
+    pub(super) next_req: u64,
     pub(super) jobs: VecDeque<Job>,
     job: Option<JobFuture>,
+    /// The connection whose attach is being read.
+    pub(super) attaching: Option<Conn>,
+    /// What sessions said whose attach is not answered yet.
+    pub(super) later: Vec<(Conn, Letter)>,
     files: Option<Box<Files>>,
     /// Packets that were claimed and may have to be sent.
     pub(super) packets: HashMap<DispatchId, Box<TaskPacket>>,
     processes: Vec<crate::processes::Watch>,
     process_mail: mpsc::Sender<Box<Mail>>,
     changed: Arc<Signal>,
+    /// Counts sweeps.
+    sweeps: u8,
     stopping: Vec<oneshot::Sender<()>>,
 }
 
@@ -67,11 +76,14 @@ pub(super) fn spawn(hub: Arc<Hub>) -> mpsc::Sender<Box<Letter>> {
         next_req: 0,
         jobs: VecDeque::new(),
         job: None,
+        attaching: None,
+        later: Vec::new(),
         files: None,
         packets: HashMap::new(),
         processes: Vec::new(),
         process_mail,
         changed: Arc::new(Signal::new()),
+        sweeps: 0,
         stopping: Vec::new(),
     });
     tokio::spawn(actor.run(letters, processes, gaps));
@@ -100,8 +112,8 @@ impl Actor {
                 },
                 Some(mail) = processes.recv() => self.process_changed(*mail),
                 () = at(due) => self.step(Event::Tick),
-                () = changed.notified(), if in_use => self.look(),
-                _ = sweeps.tick(), if in_use => self.look(),
+                () = changed.notified(), if in_use => self.look(Closeness::Close),
+                _ = sweeps.tick(), if in_use => self.sweep(),
                 Ok(()) = gaps.changed() => self.step(Event::Woke),
             }
             self.start_next_job();
@@ -120,6 +132,13 @@ impl Actor {
     }
 
     fn read_letter(&mut self, letter: Letter) {
+        match arrive::conn_of(&letter) {
+            Some(conn) if self.is_attaching(conn) => self.later.push((conn, letter)),
+            _ => self.read(letter),
+        }
+    }
+
+    pub(super) fn read(&mut self, letter: Letter) {
         match letter {
             Letter::Attach(arrival) => self.jobs.push_back(Job::Attach(arrival)),
             Letter::Event(event) => self.take(event),
@@ -144,10 +163,6 @@ impl Actor {
             // A dispatch that was queued when the connection had already ended was not delivered either (D69).
             *unsent = unsent.or_else(|| self.peer(*conn)?.undelivered());
         }
-        if let Some(conn) = closed {
-            // One that closed before its attach was read is not attached any more.
-            self.jobs.retain(|job| !matches!(job, Job::Attach(arrival) if arrival.peer.conn() == conn));
-        }
         self.step(event);
         if let Some(conn) = closed {
             self.sessions.retain(|session| session.peer.conn() != conn);
@@ -171,10 +186,20 @@ impl Actor {
         self.watch_processes();
     }
 
+    fn sweep(&mut self) {
+        self.sweeps = (self.sweeps + 1) % CLOSE_LOOK_EVERY;
+        self.look(if self.sweeps == 0 { Closeness::Close } else { Closeness::Glance });
+    }
+
     /// Wants a look, unless one waits already; one that is out may have begun too early.
-    pub(super) fn look(&mut self) {
-        if !self.jobs.iter().any(|job| matches!(job, Job::Look)) {
-            self.jobs.push_back(Job::Look);
+    pub(super) fn look(&mut self, how: Closeness) {
+        let waiting = self.jobs.iter_mut().find_map(|job| match job {
+            Job::Look(how) => Some(how),
+            _ => None,
+        });
+        match waiting {
+            Some(waiting) => *waiting = how.max(*waiting),
+            None => self.jobs.push_back(Job::Look(how)),
         }
     }
 
@@ -203,6 +228,10 @@ impl Actor {
             now: crate::convert::timestamp(self.hub.now().wall),
             agents: self.machine.view().into_iter().map(|view| view.agent).collect(),
         };
+        self.attaching = match &job {
+            Job::Attach(arrival) => Some(arrival.peer.conn()),
+            _ => None,
+        };
         let failed = failed(&job);
         let running = self.hub.pool.run(move || {
             let done = files.perform(job, &context);
@@ -224,6 +253,7 @@ impl Actor {
     fn job_done(&mut self, files: Option<Box<Files>>, done: Done) {
         self.job = None;
         self.files = files;
+        let attaching = self.attaching.take();
         match done {
             Done::Attached(arrival, disk) => self.attached(*arrival, disk),
             Done::Looked(found) => self.looked(found),
@@ -242,37 +272,9 @@ impl Actor {
                 None => self.step(Event::Unreadable { dispatch }),
             },
         }
-    }
-
-    fn attached(&mut self, arrival: Arrival, disk: Result<Box<super::attach::Disk>, String>) {
-        let disk = match disk {
-            Ok(disk) => *disk,
-            Err(why) => {
-                return arrival.answer.error(wire::error::Refusal::new(wire::error::ErrorCode::NotATeamMember, why));
-            }
-        };
-        self.next_req += 1;
-        let req = Req(self.next_req);
-        let Arrival { attach, agent_id, process, peer, answer, project, shown } = arrival;
-        let settings = self.hub.projects.by_path(&project.path).map(|entry| entry.settings);
-        let event = lifecycle::members::Attach {
-            conn: peer.conn(),
-            req,
-            agent: agent_id.clone(),
-            record: disk.record,
-            session_id: attach.session_id,
-            process,
-            host: format!("{} {}", attach.host.name, attach.host.version),
-            idle: attach.idle,
-            known: crate::actor::known(&attach.known_dispatch),
-            settings: settings.map_or(lifecycle::Settings::DEFAULT, |settings| crate::actor::limits(&settings)),
-            open: disk.open,
-            past: disk.past,
-        };
-        self.projects.insert(agent_id.clone(), project.clone());
-        self.sessions.push(Attached { peer, agent: agent_id, project });
-        self.asked = Some((req, answer, shown));
-        self.step(Event::Attach(Box::new(event)));
+        if let Some(conn) = attaching {
+            self.read_later(conn);
+        }
     }
 
     fn looked(&mut self, found: Found) {
@@ -333,7 +335,7 @@ fn failed(job: &Job) -> Done {
             Done::Again { conn: *conn, dispatch: *dispatch, at: packet.clone(), expires: *expires, packet: None }
         }
         // The arrival went down with the job; its answer was given by that.
-        Job::Attach(_) | Job::Look | Job::Record(_) => Done::Recorded,
+        Job::Attach(_) | Job::Look(_) | Job::Record(_) => Done::Recorded,
     }
 }
 

@@ -12,6 +12,7 @@ use super::actor::Actor;
 use super::convert;
 use super::files::{Owed, OwedStep};
 use super::jobs::Job;
+use super::look::Closeness;
 use crate::config::TeamLanguage;
 use crate::convert::time;
 use crate::peer::{CallKind, SessionCall};
@@ -36,7 +37,7 @@ impl Actor {
                     peer.close();
                 }
             }
-            Effect::Look => self.look(),
+            Effect::Look => self.look(Closeness::Close),
         }
     }
 

@@ -47,7 +47,12 @@ pub(super) struct Files {
 /// What a look at one goal found.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Goal {
-    pub(super) signature: Signature,
+    /// Of its folders.
+    pub(super) folders: Signature,
+    /// Of every file in them.
+    pub(super) files: Signature,
+    /// The rounds that were read; `None`: all of them.
+    pub(super) rounds: Option<Vec<u32>>,
     pub(super) packets: Vec<Packet>,
     /// Why nothing can be delivered in a part of it.
     pub(super) problem: Option<String>,

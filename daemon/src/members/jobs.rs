@@ -13,7 +13,7 @@ use super::Arrival;
 use super::attach::{self, Disk};
 use super::convert;
 use super::files::{Files, Owed, words};
-use super::look::{self, Found};
+use super::look::{self, Closeness, Found};
 use crate::hub::Hub;
 
 /// One piece of work.
@@ -21,8 +21,8 @@ use crate::hub::Hub;
 pub(super) enum Job {
     /// What the disk says of a member that attaches.
     Attach(Box<Arrival>),
-    /// A look at everything, for these members.
-    Look,
+    /// A look at everything that members could get.
+    Look(Closeness),
     /// A claim.
     Claim { agent: String, packet: Packet, dispatch: DispatchId, session_id: String, process: Process },
     /// A step of a dispatch.
@@ -58,7 +58,7 @@ impl Files {
                 let disk = attach::disk(&self.home, &arrival, &context.hub).map(Box::new);
                 Done::Attached(arrival, disk)
             }
-            Job::Look => Done::Looked(look::look(self, &context.agents, context.now)),
+            Job::Look(how) => Done::Looked(look::look(self, &context.agents, how, context.now)),
             Job::Claim { agent, packet, dispatch, session_id, process } => {
                 let by = Claimant {
                     dispatch_id: dispatch.to_string(),

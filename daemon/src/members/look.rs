@@ -37,7 +37,16 @@ pub(super) struct FoundMember {
     pub(super) problem: Option<String>,
 }
 
-/// The state of everything of a goal that a look would read.
+/// How closely a look compares before it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Closeness {
+    /// Folders only: whatever is filed by a rename, as the door does, changes them.
+    Glance,
+    /// Each file: one may have been written over in place.
+    Close,
+}
+
+/// The state of what a look would read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Signature {
     stamps: Vec<(u64, u64, i64, i64)>,
@@ -52,6 +61,12 @@ impl Signature {
         !self.is_fresh && !self.stamps.is_empty() && self.stamps == other.stamps
     }
 
+    fn look_at(&mut self, path: &Path) {
+        if let Ok(meta) = path.symlink_metadata() {
+            self.add(&meta);
+        }
+    }
+
     fn add(&mut self, meta: &Metadata) {
         let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
         let modified = nanoseconds(meta.mtime(), meta.mtime_nsec());
@@ -62,7 +77,7 @@ impl Signature {
 }
 
 /// Looks for these members.
-pub(super) fn look(files: &mut Files, agents: &[String], now: Timestamp) -> Found {
+pub(super) fn look(files: &mut Files, agents: &[String], how: Closeness, now: Timestamp) -> Found {
     files.settle().ok();
     let mut found = Found::default();
     // The rounds that somebody takes part in; `None`: all of them.
@@ -79,11 +94,15 @@ pub(super) fn look(files: &mut Files, agents: &[String], now: Timestamp) -> Foun
         }
         found.members.push(FoundMember { agent: agent.clone(), record, problem: None });
     }
+    for rounds in wanted.values_mut().flatten() {
+        rounds.sort_unstable();
+        rounds.dedup();
+    }
     files.goals.retain(|goal, _| wanted.contains_key(goal));
     let mut folders = vec![files.home.path().join(PACKETS)];
     for (goal, rounds) in &wanted {
         let before = files.goals.remove(goal).unwrap_or_default();
-        let seen = look_at(files, goal, rounds.as_deref(), before, now);
+        let seen = look_at(files, goal, rounds.as_deref(), before, how, now);
         folders.extend(folders_of(files.home.path(), goal));
         found.packets.extend(seen.packets.iter().cloned());
         for member in &mut found.members {
@@ -102,12 +121,25 @@ pub(super) fn record_of(home: &Home, agent: &str) -> Result<Record, String> {
     identity::member(home, agent).map_err(|error| error.to_string()).and_then(|own| convert::record(agent, own))
 }
 
-fn look_at(files: &mut Files, goal: &str, rounds: Option<&[u32]>, before: Goal, now: Timestamp) -> Goal {
-    let signature = signature(files.home.path(), goal);
-    if signature.same_as(&before.signature) {
+fn look_at(
+    files: &mut Files,
+    goal: &str,
+    rounds: Option<&[u32]>,
+    before: Goal,
+    how: Closeness,
+    now: Timestamp,
+) -> Goal {
+    let folders = signature(files.home.path(), goal, Closeness::Glance);
+    let rounds_before = before.rounds.as_deref() == rounds;
+    if rounds_before && how == Closeness::Glance && folders.same_as(&before.folders) {
         return before;
     }
-    let mut seen = Goal { signature, ..Goal::default() };
+    let close = signature(files.home.path(), goal, Closeness::Close);
+    if rounds_before && close.same_as(&before.files) {
+        return Goal { folders, ..before };
+    }
+    let rounds_now = rounds.map(<[u32]>::to_vec);
+    let mut seen = Goal { folders, files: close, rounds: rounds_now, ..Goal::default() };
     let there = match listing::rounds(&files.home, goal) {
         Ok(there) => there,
         Err(error) => {
@@ -173,21 +205,21 @@ fn tell_skipped(files: &mut Files, read: &compose::Packets, delivered: &Delivere
     }
 }
 
-/// Stamps of the goal's folder, its rounds, and every file in them but locks.
-fn signature(home: &Path, goal: &str) -> Signature {
+/// Stamps of the goal's folder, its rounds, what was delivered in them, and, looked at closely, every file but locks.
+fn signature(home: &Path, goal: &str, how: Closeness) -> Signature {
     let mut signature = Signature::default();
     for folder in folders_of(home, goal) {
-        if let Ok(meta) = folder.symlink_metadata() {
-            signature.add(&meta);
+        signature.look_at(&folder);
+        signature.look_at(&folder.join(delivered::RECORD));
+        if how == Closeness::Glance {
+            continue;
         }
         let entries = folder.read_dir().into_iter().flatten().flatten();
-        let mut files: Vec<_> =
-            entries.filter(|entry| !entry.file_name().as_encoded_bytes().ends_with(b".lock")).collect();
-        files.sort_by_key(std::fs::DirEntry::file_name);
+        let files = entries.filter(|entry| !entry.file_name().as_encoded_bytes().ends_with(b".lock"));
+        let mut files: Vec<_> = files.map(|entry| entry.path()).collect();
+        files.sort();
         for file in files {
-            if let Ok(meta) = file.metadata() {
-                signature.add(&meta);
-            }
+            signature.look_at(&file);
         }
     }
     signature.is_fresh = signature.youngest + TICK > clock::Wall::now().unix_ms();

@@ -5,6 +5,7 @@
 //! look and no watch.
 
 mod actor;
+mod arrive;
 mod attach;
 mod convert;
 mod effects;

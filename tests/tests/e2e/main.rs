@@ -20,6 +20,7 @@ mod limits;
 mod locks;
 mod logs;
 mod members;
+mod members_chaos;
 mod members_exec;
 mod members_places;
 mod members_restart;
