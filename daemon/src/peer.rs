@@ -1,15 +1,17 @@
 //! The outgoing side of one connection: a queue of lines that never blocks the sender (wire protocol, first section).
 //!
 //! A client that does not read is dropped at [`wire::limits`]' backlog or when one write takes too long; nobody else
-//! waits for it. Lines of one peer leave in the order in which they were queued.
+//! waits for it. Lines of one peer leave in the order in which they were queued. While nothing waits, a line goes straight
+//! into the socket, from whatever thread it comes: a message to an idle session needs no other thread to get on its way.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lifecycle::Conn;
 use queue::DispatchId;
 use serde::Serialize;
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{Notify as Signal, mpsc};
 use wire::error::ErrorObject;
 use wire::rpc::{self, Id};
@@ -20,6 +22,8 @@ use wire::{Call, Notify};
 pub struct Outbound {
     /// The bytes, with the line end.
     pub line: Vec<u8>,
+    /// So many of them are in the socket already.
+    pub done: usize,
     /// The dispatch that the line carries; if it is not written whole, the dispatch was not delivered (D69).
     pub dispatch: Option<DispatchId>,
 }
@@ -49,6 +53,7 @@ pub enum CallKind {
 pub struct Peer {
     conn: Conn,
     queue: mpsc::UnboundedSender<Outbound>,
+    way: Mutex<Way>,
     backlog: AtomicUsize,
     closing: Signal,
     next_id: AtomicU64,
@@ -59,6 +64,24 @@ pub struct Peer {
     undelivered: Mutex<Option<DispatchId>>,
 }
 
+/// How the next line gets out.
+#[derive(Debug, Default)]
+struct Way {
+    /// The socket, as long as the writer goes on.
+    socket: Option<Arc<OwnedWriteHalf>>,
+    /// Lines that the writer has still to write, a half-written one included.
+    waiting: usize,
+}
+
+impl Way {
+    /// Writes what the socket takes now, if nothing waits before it; gives the number of bytes. Never blocks. What is
+    /// wrong with the socket is found by the writer, too.
+    fn write(&self, line: &[u8]) -> usize {
+        let free = self.socket.as_ref().filter(|_| self.waiting == 0);
+        free.and_then(|socket| socket.try_write(line).ok()).unwrap_or(0)
+    }
+}
+
 impl Peer {
     /// A peer and the queue that its writer empties; the writer calls [`Peer::written`] for each line.
     #[must_use]
@@ -67,6 +90,7 @@ impl Peer {
         let peer = Self {
             conn,
             queue,
+            way: Mutex::default(),
             backlog: AtomicUsize::new(0),
             closing: Signal::new(),
             next_id: AtomicU64::new(1),
@@ -92,14 +116,14 @@ impl Peer {
     /// Queues a request to a session; its answer is found again with [`Peer::answered`].
     pub fn call<C: Call>(&self, call: SessionCall, params: &C) {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(id, call);
+        lock(&self.calls).insert(id, call);
         let dispatch = (call.kind == CallKind::Dispatch).then_some(call.dispatch);
         self.queue_line(rpc::request_line(&Id::from(id), params, wire::limits::DAEMON_LINE).ok(), dispatch);
     }
 
     /// The request that an incoming response answers; each is answered once.
     pub fn answered(&self, id: &Id) -> Option<SessionCall> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&id.as_u64()?)
+        lock(&self.calls).remove(&id.as_u64()?)
     }
 
     /// Queues a result.
@@ -121,12 +145,18 @@ impl Peer {
             self.close();
             return;
         };
+        let mut way = lock(&self.way);
+        let done = way.write(&line);
+        if done == line.len() {
+            return;
+        }
+        way.waiting += 1;
         let backlog = self.backlog.fetch_add(line.len(), Ordering::Relaxed) + line.len();
         // A single line may be longer than the backlog that is left; what counts is that it is being read.
         if backlog > wire::limits::BACKLOG + wire::limits::DAEMON_LINE {
             self.close();
         }
-        if let Err(refused) = self.queue.send(Outbound { line, dispatch })
+        if let Err(refused) = self.queue.send(Outbound { line, done, dispatch })
             && let Some(dispatch) = refused.0.dispatch
         {
             self.note_undelivered(dispatch);
@@ -135,13 +165,13 @@ impl Peer {
 
     /// The connection ended before the line of this dispatch was written whole: proof that it was not delivered (D69).
     pub fn note_undelivered(&self, dispatch: DispatchId) {
-        *self.undelivered.lock().unwrap_or_else(PoisonError::into_inner) = Some(dispatch);
+        *lock(&self.undelivered) = Some(dispatch);
     }
 
     /// The last dispatch that was proved not to be delivered. Final only after the connection has ended.
     #[must_use]
     pub fn undelivered(&self) -> Option<DispatchId> {
-        *self.undelivered.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.undelivered)
     }
 
     /// How many requests of the client are not answered yet.
@@ -157,8 +187,19 @@ impl Peer {
         }
     }
 
-    /// The writer has handed `bytes` to the socket.
+    /// Opens the straight way: from now on a line that nothing waits before is written at once.
+    pub fn plug(&self, socket: &Arc<OwnedWriteHalf>) {
+        lock(&self.way).socket = Some(socket.clone());
+    }
+
+    /// Closes the straight way: whatever comes now goes to the writer, or is not delivered.
+    pub fn unplug(&self) {
+        lock(&self.way).socket = None;
+    }
+
+    /// The writer has handed a line of `bytes` to the socket.
     pub fn written(&self, bytes: usize) {
+        lock(&self.way).waiting -= 1;
         self.backlog.fetch_sub(bytes, Ordering::Relaxed);
     }
 
@@ -177,6 +218,10 @@ impl Peer {
     pub async fn closed(&self) {
         self.closing.notified().await;
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 type OnRefusal = Box<dyn FnOnce(&ErrorObject) + Send>;

@@ -278,11 +278,23 @@ impl Project {
 
     /// Every rule of "only to an idle session, at most once, and not against a person's wish" in one place.
     fn may_dispatch(&self, pending: &Pending, wall: Wall) -> Option<Identity> {
-        let free = !self.paused && self.lingering.is_none() && self.admin == Admin::Active && self.is_bound();
-        if !free || self.hold_of(pending, wall).is_some() {
+        if self.hold_of(pending, wall).is_some() {
             return None;
         }
-        self.sessions.owner.as_ref().filter(|owner| owner.free() && owner.announced).map(|owner| owner.who.clone())
+        self.idle_owner().cloned()
+    }
+
+    fn idle_owner(&self) -> Option<&Identity> {
+        let free = !self.paused && self.lingering.is_none() && self.admin == Admin::Active && self.is_bound();
+        self.sessions.owner.as_ref().filter(|owner| free && owner.free() && owner.announced).map(|owner| &owner.who)
+    }
+
+    /// The session to which a valid PENDING that is read now would most likely be sent, in the step that takes the reading
+    /// in. A hint for whoever wants to prepare; what is decided then is decided as ever.
+    #[must_use]
+    pub fn likely_to_claim(&self) -> Option<crate::Process> {
+        let open = self.stopping == Stopping::No && !self.halt.any() && self.block.is_none();
+        self.idle_owner().filter(|_| open && matches!(self.task, Task::None)).map(|owner| owner.process)
     }
 
     /// The rule that holds the PENDING in the file (D65).

@@ -13,7 +13,7 @@ use crate::folder::{Folder, OpenFile};
 use crate::hash::RawHash;
 use crate::read::{FileBytes, Limit, ReadError, read_file, read_open};
 use crate::stamp::Identity;
-use crate::temporary::Temporary;
+use crate::temporary::Private;
 
 /// A file as it was seen under a name: which one, and its bytes (`None`: not a readable file of allowed size).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl From<RawHash> for Expectation<'_> {
 /// failed; then the temporary's name keeps it for the next start.
 pub(crate) fn exchange_in(
     folder: &Folder,
-    temporary: &Temporary<'_>,
+    temporary: &Private,
     target: &str,
     limit: Limit,
     expected: &Expectation<'_>,
@@ -91,7 +91,7 @@ pub(crate) fn exchange_in(
 }
 
 /// The re-check came just before; this is the window that the protocol's last guarantee names.
-fn plain(folder: &Folder, temporary: &Temporary<'_>, target: &str) -> Result<Swapped, IoFault> {
+fn plain(folder: &Folder, temporary: &Private, target: &str) -> Result<Swapped, IoFault> {
     folder.rename(&temporary.name, target)?;
     folder.sync()?;
     Ok(Swapped::Plain)

@@ -56,7 +56,7 @@ pub use lock::{
 pub use project::{Moved, OpenError, PiFolder, ProjectDir, ProjectRoot, Watched};
 pub use read::{FileBytes, Limit, ReadError};
 pub use replace::{Expected, Method, ReplaceError, Replaced};
-pub use staged::Staged;
+pub use staged::{Staged, Unsynced};
 pub use stamp::{Identity, Stamp};
 pub use swap::{Settled, SwapFile, SwapVerdict, Swept};
 pub use temporary::Temporary;

@@ -18,6 +18,7 @@ use crate::hash::RawHash;
 use crate::names;
 use crate::project::{Moved, ProjectDir};
 use crate::read::Limit;
+use crate::staged::Staged;
 use crate::stamp::Stamp;
 use crate::swap::SwapFile;
 use crate::temporary::Temporary;
@@ -108,7 +109,7 @@ impl ProjectDir {
         self.still_named()?;
         match expected {
             Expected::Absent => self.create_queue(bytes),
-            Expected::Bytes(hash) => self.stage_queue(hash, bytes)?.put_in_place(now),
+            Expected::Bytes(hash) => Staged::write(self, hash, bytes)?.put_in_place(now),
         }
     }
 
@@ -124,7 +125,7 @@ impl ProjectDir {
             Err(fault) if fault.errno() == Errno::EXIST => return Err(CHANGED),
             outcome => outcome?,
         }
-        let stamp = temporary.file.stat().ok().as_ref().map(Stamp::of);
+        let stamp = temporary.private.file.stat().ok().as_ref().map(Stamp::of);
         Ok(Replaced { method: Method::Created, stamp, displaced: None })
     }
 }

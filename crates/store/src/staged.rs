@@ -3,6 +3,8 @@
 //! The first sync is most of the time that a replace takes, and nothing is decided by it: whatever must be known before
 //! the file changes can be found out meanwhile. What may be written, and what it means, is not known here.
 
+use std::ops::Deref;
+
 use jiff::Timestamp;
 use rustix::fs::OFlags;
 
@@ -16,15 +18,20 @@ use crate::read::{Limit, ReadError, open_regular, read_open};
 use crate::replace::{CHANGED, Method, ReplaceError, Replaced};
 use crate::stamp::{Identity, Stamp};
 use crate::swap::{SwapFile, keep_as_lost};
-use crate::temporary::Temporary;
+use crate::temporary::Private;
 use crate::turn::Turn;
+
+/// New bytes beside `tasks.json`, not in place and not durable yet. Dropped, they are gone.
+#[derive(Debug)]
+#[must_use = "dropping it gives the replace up"]
+pub struct Unsynced<P: Deref<Target = ProjectDir>>(Staged<P>);
 
 /// New bytes on the disk beside `tasks.json`, durable, and not in place. Dropped, they are gone.
 #[derive(Debug)]
 #[must_use = "dropping it gives the replace up"]
-pub struct Staged<'p> {
-    project: &'p ProjectDir,
-    temporary: Temporary<'p>,
+pub struct Staged<P: Deref<Target = ProjectDir>> {
+    project: P,
+    temporary: Private,
     /// The file that is to be replaced, open since it was checked.
     old: Old,
     ours: Seen,
@@ -39,32 +46,67 @@ struct Old {
     hash: RawHash,
 }
 
-impl ProjectDir {
+impl<P: Deref<Target = ProjectDir>> Staged<P> {
     /// The first half: writes and syncs `bytes` beside a `tasks.json` whose bytes hash to `expected`. Nobody sees them.
     ///
     /// # Errors
     ///
     /// See [`ReplaceError`]; nothing is left then.
-    pub fn stage_queue(&self, expected: RawHash, bytes: &[u8]) -> Result<Staged<'_>, ReplaceError> {
+    pub fn write(project: P, expected: RawHash, bytes: &[u8]) -> Result<Self, ReplaceError> {
+        Self::begin(project, expected, bytes)?.sync()
+    }
+
+    /// As [`Staged::write`], without the wait for the disk.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReplaceError`]; nothing is left then.
+    pub fn begin(project: P, expected: RawHash, bytes: &[u8]) -> Result<Unsynced<P>, ReplaceError> {
         if bytes.len() > Limit::Queue.bytes() {
             return Err(ReplaceError::TooLarge { size: bytes.len() });
         }
-        let old = self.old_queue(expected)?;
-        let attributes = &old.attributes;
-        let temporary = Temporary::create(&self.root, names::QUEUE, 0o600)?;
-        attributes.give_to(&temporary.file).map_err(|why| match why {
+        let old = project.old_queue(expected)?;
+        let temporary = Private::create(&project.root, names::QUEUE, 0o600)?;
+        let ours = temporary.as_seen(bytes);
+        let staged = Self { project, temporary, old, ours };
+        staged.old.give_to(&staged.temporary.file)?;
+        staged.temporary.file.write_all(bytes)?;
+        Ok(Unsynced(staged))
+    }
+}
+
+impl<P: Deref<Target = ProjectDir>> Unsynced<P> {
+    /// Waits for the disk.
+    ///
+    /// # Errors
+    ///
+    /// The system refused; nothing is left then.
+    pub fn sync(self) -> Result<Staged<P>, ReplaceError> {
+        self.0.temporary.file.sync()?;
+        Ok(self.0)
+    }
+}
+
+impl Old {
+    fn give_to(&self, file: &OpenFile) -> Result<(), ReplaceError> {
+        self.attributes.give_to(file).map_err(|why| match why {
             CannotKeep::Owner => ReplaceError::ForeignOwner {
-                path: self.root.shown(names::QUEUE),
-                uid: attributes.uid,
-                gid: attributes.gid,
+                path: self.file.path.clone(),
+                uid: self.attributes.uid,
+                gid: self.attributes.gid,
             },
             CannotKeep::Io(fault) => fault.into(),
-        })?;
-        temporary.fill(bytes)?;
-        let ours = temporary.as_seen(bytes);
-        Ok(Staged { project: self, temporary, old, ours })
+        })
     }
+}
 
+impl<P: Deref<Target = ProjectDir>> Drop for Staged<P> {
+    fn drop(&mut self) {
+        self.temporary.remove(&self.project.root);
+    }
+}
+
+impl ProjectDir {
     /// The check: the name leads to a regular file with exactly the expected bytes.
     fn old_queue(&self, expected: RawHash) -> Result<Old, ReplaceError> {
         let (file, stat) = open_regular(&self.root, names::QUEUE, OFlags::RDONLY).map_err(changed)?;
@@ -93,7 +135,7 @@ fn changed(error: ReadError) -> ReplaceError {
     }
 }
 
-impl Staged<'_> {
+impl<P: Deref<Target = ProjectDir>> Staged<P> {
     /// The second half: checks bytes, attributes and folders again, exchanges, syncs the folder. Durable when it returns.
     ///
     /// `now` only names a file that must be kept aside.
@@ -102,10 +144,10 @@ impl Staged<'_> {
     ///
     /// See [`ReplaceError`].
     pub fn put_in_place(mut self, now: Timestamp) -> Result<Replaced, ReplaceError> {
-        let project = self.project;
+        let project = &*self.project;
         project.still_named()?;
         let _turn = Turn::take(&project.root)?;
-        self.temporary.become_swap()?;
+        self.temporary.become_swap(&project.root)?;
         project.still_holds(&self.old)?;
         let root = &project.root;
         let expected = Expectation { hash: self.old.hash, open: Some((&self.old.file, self.old.identity)) };

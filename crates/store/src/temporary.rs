@@ -10,13 +10,9 @@ use crate::names::{self, Stage};
 use crate::stamp::{Identity, is_regular};
 use crate::sys::Sys;
 
-/// A file of ours that does not have its final name yet.
-///
-/// Dropping removes the name if it still leads to our inode, and only then: after an exchange the name leads to the
-/// displaced file, which is never removed here.
+/// A file of ours that does not have its final name yet: its part without the folder. Whoever has it removes it.
 #[derive(Debug)]
-pub struct Temporary<'f> {
-    folder: &'f Folder,
+pub(crate) struct Private {
     target: String,
     digits: String,
     pub(crate) name: String,
@@ -24,14 +20,10 @@ pub struct Temporary<'f> {
     pub(crate) identity: Identity,
 }
 
-impl<'f> Temporary<'f> {
+impl Private {
     /// Makes an empty one. A leftover or a trap under the same name is never opened: the name is new or another one
     /// is drawn (F158).
-    ///
-    /// # Errors
-    ///
-    /// [`IoFault`]; nothing is left then.
-    pub fn create(folder: &'f Folder, target: &str, mode: u32) -> Result<Self, IoFault> {
+    pub(crate) fn create(folder: &Folder, target: &str, mode: u32) -> Result<Self, IoFault> {
         let mut tries = 0;
         loop {
             let digits = Sys::private_digits().map_err(|e| IoFault::new("draw a name in", &folder.path, e))?;
@@ -47,8 +39,54 @@ impl<'f> Temporary<'f> {
             let stat = file.stat().inspect_err(|_| {
                 folder.unlink(&name).ok();
             })?;
-            return Ok(Self { folder, target: target.to_owned(), digits, name, file, identity: Identity::of(&stat) });
+            return Ok(Self { target: target.to_owned(), digits, name, file, identity: Identity::of(&stat) });
         }
+    }
+
+    /// Writes and syncs the content.
+    fn fill(&self, bytes: &[u8]) -> Result<(), IoFault> {
+        self.file.write_all(bytes)?;
+        self.file.sync()
+    }
+
+    /// Takes the name that says "from here on this may be what the planner wrote" (D64).
+    pub(crate) fn become_swap(&mut self, folder: &Folder) -> Result<(), IoFault> {
+        let swap = names::temporary(&self.target, &self.digits, Stage::Swap);
+        folder.rename(&self.name, &swap)?;
+        self.name = swap;
+        Ok(())
+    }
+
+    pub(crate) fn as_seen(&self, bytes: &[u8]) -> crate::exchange::Seen {
+        crate::exchange::Seen { identity: self.identity, hash: Some(RawHash::of(bytes)) }
+    }
+
+    /// Removes the name if it still leads to our inode, and only then: after an exchange the name leads to the displaced
+    /// file, which is never removed here.
+    pub(crate) fn remove(&self, folder: &Folder) {
+        let ours = |stat| is_regular(&stat) && Identity::of(&stat) == self.identity;
+        if folder.stat(&self.name).ok().flatten().is_some_and(ours) {
+            folder.unlink(&self.name).ok();
+        }
+    }
+}
+
+/// A [`Private`] file that is removed when this is dropped.
+#[derive(Debug)]
+pub struct Temporary<'f> {
+    folder: &'f Folder,
+    pub(crate) private: Private,
+}
+
+impl<'f> Temporary<'f> {
+    /// Makes an empty one. A leftover or a trap under the same name is never opened: the name is new or another one
+    /// is drawn (F158).
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`]; nothing is left then.
+    pub fn create(folder: &'f Folder, target: &str, mode: u32) -> Result<Self, IoFault> {
+        Ok(Self { folder, private: Private::create(folder, target, mode)? })
     }
 
     /// Writes and syncs the content.
@@ -57,8 +95,7 @@ impl<'f> Temporary<'f> {
     ///
     /// [`IoFault`]; a full disk shows here.
     pub fn fill(&self, bytes: &[u8]) -> Result<(), IoFault> {
-        self.file.write_all(bytes)?;
-        self.file.sync()
+        self.private.fill(bytes)
     }
 
     /// Takes its final name, which must be free, durably; on a fault the name is free again. `EEXIST` when it is taken.
@@ -69,12 +106,12 @@ impl<'f> Temporary<'f> {
     ///
     /// [`IoFault`].
     pub fn publish(&self, name: &str) -> Result<(), IoFault> {
-        match self.folder.rename_new(&self.name, name) {
+        match self.folder.rename_new(&self.private.name, name) {
             Err(fault) if fault.errno() == Errno::OPNOTSUPP => {
                 if self.folder.stat(name)?.is_some() {
                     return Err(IoFault::new("put in place", self.folder.shown(name), Errno::EXIST));
                 }
-                self.folder.rename(&self.name, name)?;
+                self.folder.rename(&self.private.name, name)?;
             }
             outcome => outcome?,
         }
@@ -84,10 +121,10 @@ impl<'f> Temporary<'f> {
     /// The state must not advance when it is not durable (D70). The name is moved, not removed: it might have got
     /// another file since, which then goes back.
     fn take_back(&self, name: &str) {
-        if self.folder.rename_new(name, &self.name).is_ok() {
-            let ours = |stat| Identity::of(&stat) == self.identity;
-            if !self.folder.stat(&self.name).ok().flatten().is_some_and(ours) {
-                self.folder.rename_new(&self.name, name).ok();
+        if self.folder.rename_new(name, &self.private.name).is_ok() {
+            let ours = |stat| Identity::of(&stat) == self.private.identity;
+            if !self.folder.stat(&self.private.name).ok().flatten().is_some_and(ours) {
+                self.folder.rename_new(&self.private.name, name).ok();
             }
         }
     }
@@ -98,7 +135,7 @@ impl<'f> Temporary<'f> {
     ///
     /// [`IoFault`]: the old file is in place, or the new one whose name may not outlive a power failure.
     pub fn put_over(&self, name: &str) -> Result<(), IoFault> {
-        self.folder.rename(&self.name, name)?;
+        self.folder.rename(&self.private.name, name)?;
         self.folder.sync()
     }
 
@@ -108,25 +145,10 @@ impl<'f> Temporary<'f> {
     pub fn is_leftover(target: &str, name: &str) -> bool {
         names::temporary_stage(target, name) == Some(Stage::New)
     }
-
-    /// Takes the name that says "from here on this may be what the planner wrote" (D64).
-    pub(crate) fn become_swap(&mut self) -> Result<(), IoFault> {
-        let swap = names::temporary(&self.target, &self.digits, Stage::Swap);
-        self.folder.rename(&self.name, &swap)?;
-        self.name = swap;
-        Ok(())
-    }
-
-    pub(crate) fn as_seen(&self, bytes: &[u8]) -> crate::exchange::Seen {
-        crate::exchange::Seen { identity: self.identity, hash: Some(RawHash::of(bytes)) }
-    }
 }
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        let ours = |stat| is_regular(&stat) && Identity::of(&stat) == self.identity;
-        if self.folder.stat(&self.name).ok().flatten().is_some_and(ours) {
-            self.folder.unlink(&self.name).ok();
-        }
+        self.private.remove(self.folder);
     }
 }

@@ -227,13 +227,14 @@ pub fn answer(result: &Result<wire::Raw, wire::error::ErrorObject>) -> Answer {
     }
 }
 
-/// A claim begins before its task is told of: the claim is another thread's work, telling is ours.
-pub(super) fn claim_first(effects: &mut [Effect]) {
-    let is_claim = |effect: &Effect| matches!(effect, Effect::Job(Job::Claim(_)));
-    let is_told = |effect: &Effect| matches!(effect, Effect::Record(lifecycle::Fact::Pending(_)));
-    if let Some(at) = effects.iter().position(is_claim).filter(|at| effects[..*at].iter().all(is_told)) {
-        effects[..=at].rotate_right(1);
-    }
+/// Takes out what is not to wait for anything to be told first: the beginning of a claim, a message to the session.
+pub(super) fn take_urgent(effects: &mut Vec<Effect>) -> Option<Effect> {
+    let is_urgent = |effect: &Effect| {
+        matches!(effect, Effect::Job(Job::Claim(_)) | Effect::Send { message: Outgoing::Dispatch { .. }, .. })
+    };
+    let is_told = |effect: &Effect| matches!(effect, Effect::Record(_));
+    let at = effects.iter().position(is_urgent).filter(|at| effects[..*at].iter().all(is_told))?;
+    Some(effects.remove(at))
 }
 
 /// The limits of time in the state machine's terms.

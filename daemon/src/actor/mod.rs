@@ -4,6 +4,7 @@
 //! requests that are still open. It never blocks: file work runs on the pool.
 
 pub mod bodies;
+pub(crate) mod cell;
 mod effects;
 mod facts;
 pub mod mail;
@@ -18,22 +19,22 @@ pub(crate) use effects::{known, limits};
 pub use wait::Wanted;
 
 use std::path::Path;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use lifecycle::{Admin, Awake, Conn, Done, Event, Project};
-use tokio::sync::{mpsc, watch};
-use tokio::time::{Duration, Instant};
+use lifecycle::{Admin, Awake, Conn, Done, Effect, Event, Moment, Project};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use self::bodies::Bodies;
+use self::cell::{Cell, Chain, Work};
 use self::mail::{MAILBOX, Mail, ProjectRef};
 use self::open::Open;
 use self::wait::Waiters;
 use crate::config::Settings;
 use crate::hub::Hub;
-use crate::jobs::{Context, Files, Prepared, body_of};
+use crate::jobs::{Context, Files, Likely, Prepared, body_of};
 use crate::peer::Peer;
-use crate::pool::{MOST_STUCK, STUCK_AFTER};
+use crate::pool::MOST_STUCK;
 use crate::watch::Watched;
 
 /// What an actor is made of.
@@ -50,8 +51,6 @@ pub struct ProjectSpec {
     pub paused: bool,
 }
 
-type JobFuture = Pin<Box<dyn Future<Output = (Option<Box<Files>>, Done)> + Send>>;
-
 struct Actor {
     hub: Arc<Hub>,
     path: Arc<Path>,
@@ -62,8 +61,19 @@ struct Actor {
     task_settings: Option<Arc<Settings>>,
     project: Project,
     files: Option<Box<Files>>,
-    job: Option<(JobFuture, Instant)>,
+    /// The job that is to begin, for whoever holds the lock now.
+    next: Option<Box<Work>>,
+    /// Jobs that were begun, for the task to wait for.
+    chain: Option<Chain>,
+    /// Since when a job is out.
+    job_since: Option<Instant>,
+    /// The moment of the step that will decide on what is being read.
+    likely: Option<Moment>,
+    /// What that job is taken for if it panics.
+    failed: Option<Done>,
     hung: bool,
+    /// Facts that are told when what is more urgent is under way.
+    untold: Vec<(Effect, Moment)>,
     deadline: Option<Awake>,
     peers: Vec<Arc<Peer>>,
     open: Open,
@@ -93,9 +103,10 @@ pub fn spawn(hub: &Arc<Hub>, spec: ProjectSpec) -> ProjectRef {
     let (mail, letters) = mpsc::channel(MAILBOX);
     let handle = ProjectRef { path: spec.path.clone(), name: spec.name.clone(), mail: mail.clone() };
     let watched = hub.watch.register(&spec.path, mail.downgrade());
-    let actor = Box::new(Actor::new(hub.clone(), spec, watched, mail.downgrade()));
+    let cell = Cell::new(Actor::new(hub.clone(), spec, watched.clone(), mail.downgrade()));
+    watched.set_actor(&cell);
     let gaps = hub.gaps();
-    tokio::spawn(actor.run(letters, gaps));
+    tokio::spawn(cell.run(letters, gaps));
     handle
 }
 
@@ -112,8 +123,13 @@ impl Actor {
             settings: spec.settings,
             task_settings: None,
             files: Some(files),
-            job: None,
+            next: None,
+            chain: None,
+            job_since: None,
+            likely: None,
+            failed: None,
             hung: false,
+            untold: Vec::new(),
             deadline: None,
             peers: Vec::new(),
             open: Open::default(),
@@ -133,37 +149,6 @@ impl Actor {
             gone: false,
             me,
         }
-    }
-
-    async fn run(mut self: Box<Self>, mut letters: mpsc::Receiver<Box<Mail>>, mut gaps: watch::Receiver<u64>) {
-        self.step(Event::Tick);
-        while !self.gone {
-            let due = self.deadline.map(|at| Instant::now() + self.until(at));
-            let stuck = self.job.as_ref().map(|(_, since)| *since + STUCK_AFTER).filter(|_| !self.hung);
-            // One timer for both: there are as many as projects.
-            let wake = due.into_iter().chain(stuck).min();
-            tokio::select! {
-                biased;
-                done = next_done(&mut self.job) => self.job_done(done),
-                letter = letters.recv() => match letter {
-                    Some(letter) => self.read_letter(*letter),
-                    None => break,
-                },
-                () = at(wake) => match stuck.filter(|stuck| *stuck <= Instant::now()) {
-                    Some(_) => self.is_stuck(),
-                    None => self.step(Event::Tick),
-                },
-                Ok(()) = gaps.changed() => self.step(Event::Woke),
-            }
-        }
-        letters.close();
-        self.hub.watch.unregister(&self.path);
-        self.open.drop_all();
-    }
-
-    fn until(&self, deadline: Awake) -> Duration {
-        // One millisecond more, so that the machine's clock has passed the deadline when we look.
-        Duration::from_millis(deadline.0.saturating_sub(self.hub.awake().0) + 1)
     }
 
     fn read_letter(&mut self, letter: Mail) {
@@ -217,40 +202,64 @@ impl Actor {
     }
 
     fn step(&mut self, event: Event) {
-        let now = self.hub.now();
+        self.step_at(event, self.hub.now());
+    }
+
+    /// Awake time is what it is now; the rest is that of the dispatch that was begun for this decision, if one was.
+    fn moment_of_decision(&mut self, begun: bool) -> Moment {
+        match self.likely.take().filter(|_| begun) {
+            Some(likely) => Moment { awake: self.hub.awake(), ..likely },
+            None => self.hub.now(),
+        }
+    }
+
+    fn step_at(&mut self, event: Event, now: Moment) {
         let (mut effects, deadline) = self.project.step(event, now);
         self.deadline = deadline;
-        effects::claim_first(&mut effects);
-        for effect in effects {
+        let urgent = effects::take_urgent(&mut effects);
+        let claims = matches!(urgent, Some(Effect::Job(_)));
+        if let Some(effect) = urgent {
             self.carry_out(effect, now);
+        }
+        if !claims {
+            self.tell_untold();
+        }
+        for effect in effects {
+            // What else is to be said about the task that is being claimed can wait for it.
+            match claims && matches!(effect, Effect::Record(_)) {
+                true => self.untold.push((effect, now)),
+                false => self.carry_out(effect, now),
+            }
         }
         self.watch_processes();
         self.watch_runs();
     }
 
     fn start_job(&mut self, job: lifecycle::Job) {
-        let Some(mut files) = self.files.take() else { return };
+        let Some(files) = self.files.take() else { return };
         if self.hung && self.hub.pool.stuck() >= MOST_STUCK {
             tracing::warn!(project = %self.path.display(), "too many file systems do not answer; trying again later");
         }
         if matches!(job, lifecycle::Job::Claim(_)) {
             self.task_settings = Some(self.settings.clone());
         }
-        let context = self.context(body_of(&job));
-        let failed = effects::failed(&job);
-        // Boxed: at the start every project has a job that waits for its turn.
-        let work: Box<dyn FnOnce() -> (Box<Files>, Done) + Send> = Box::new(move || {
-            let done = files.perform(job, &context);
-            (files, done)
-        });
-        let running = self.hub.pool.run(work);
-        let work = async move {
-            match running.await {
-                Ok((files, done)) => (Some(files), done),
-                Err(_) => (None, failed),
-            }
-        };
-        self.job = Some((Box::pin(work), Instant::now()));
+        let mut context = self.context(body_of(&job));
+        if matches!(job, lifecycle::Job::Read) {
+            let moment = || self.hub.now();
+            let likely = self.project.likely_to_claim().map(|session| Likely { moment: moment(), session });
+            self.likely = likely.map(|likely| likely.moment);
+            context.likely = likely;
+        }
+        self.failed = Some(effects::failed(&job));
+        self.job_since = Some(Instant::now());
+        self.next = Some(Box::new(Work { files, job, context }));
+    }
+
+    /// Tells what had to wait, in its order and before anything that came later.
+    fn tell_untold(&mut self) {
+        for (effect, then) in std::mem::take(&mut self.untold) {
+            self.carry_out(effect, then);
+        }
     }
 
     fn context(&self, body: Option<lifecycle::Body>) -> Context {
@@ -261,12 +270,12 @@ impl Actor {
             running: self.project.running(),
             body: body.and_then(|body| self.bodies.get(body)),
             session_id: self.project.owner_session().map(str::to_owned),
+            likely: None,
         }
     }
 
-    fn job_done(&mut self, (files, done): (Option<Box<Files>>, Done)) {
-        self.job = None;
-        self.hung = false;
+    /// Takes the files back and what came of the job.
+    fn took(&mut self, files: Option<Box<Files>>, done: Done) {
         // After a panic everything that was open is gone; the machine finds out by the failed job and starts over.
         let mut files =
             files.unwrap_or_else(|| Box::new(Files::new(self.path.clone(), self.watched.clone(), self.queue.clone())));
@@ -284,6 +293,7 @@ impl Actor {
             self.task_settings = Some(settings);
         }
         let is_read = matches!(done, Done::Read(_));
+        let begun = files.begun.is_some();
         let outlived = files.outlived.take();
         let kept = std::mem::take(&mut files.kept);
         self.lock_since = files.lock.as_ref().and_then(|lock| lock.content().acquired_at);
@@ -293,7 +303,8 @@ impl Actor {
         if let Some((task_id, dispatch, runs)) = outlived.map(|outlived| *outlived) {
             self.step(Event::RunsAlive { task_id, dispatch, runs });
         }
-        self.step(Event::Done(Box::new(done)));
+        let moment = self.moment_of_decision(begun);
+        self.step_at(Event::Done(Box::new(done)), moment);
         for name in kept {
             self.step(Event::Kept(name));
         }
@@ -343,19 +354,5 @@ impl Actor {
                 self.processes.push(self.hub.processes.watch(process, self.me.clone()));
             }
         }
-    }
-}
-
-async fn next_done(job: &mut Option<(JobFuture, Instant)>) -> (Option<Box<Files>>, Done) {
-    match job {
-        Some((future, _)) => future.await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn at(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => tokio::time::sleep_until(moment).await,
-        None => std::future::pending().await,
     }
 }

@@ -93,7 +93,7 @@ impl Actor {
     }
 
     pub(super) fn wait_for_a_read(&mut self, wanted: Wanted) {
-        self.waiters.unknown.push(Wanted { behind_a_job: self.job.is_some(), ..wanted });
+        self.waiters.unknown.push(Wanted { behind_a_job: self.job_since.is_some(), ..wanted });
         self.remind(READ_WITHIN, Mail::WaitKnown);
         self.step(Event::Touched);
     }

@@ -1,4 +1,5 @@
-//! What a claim must know beside the file, found out on another thread while RUNNING is on its way to the disk.
+//! What a claim must know beside the file: found out on another thread, from before the file is read on if a claim is
+//! likely to follow.
 //!
 //! Nothing is decided here, and nothing of the project is written.
 
@@ -6,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use lifecycle::Process;
 use tokio::runtime::Handle;
 
 use super::{Context, render};
@@ -29,14 +31,14 @@ pub(super) struct Found {
 #[derive(Clone)]
 struct Look {
     root: Arc<Path>,
-    pid: u32,
+    session: Process,
     hub: Arc<Hub>,
 }
 
 impl Ahead {
     /// Begins the look for the project in `root` and the session's process.
-    pub(super) fn start(root: &Arc<Path>, pid: u32, context: &Context) -> Self {
-        let look = Look { root: root.clone(), pid, hub: context.hub.clone() };
+    pub(super) fn start(root: &Arc<Path>, session: Process, context: &Context) -> Self {
+        let look = Look { root: root.clone(), session, hub: context.hub.clone() };
         let (told, found) = sync_channel(1);
         if let Ok(runtime) = Handle::try_current() {
             let look = look.clone();
@@ -50,11 +52,16 @@ impl Ahead {
     pub(super) fn wait(self) -> Found {
         self.found.recv().unwrap_or_else(|_| self.look.look())
     }
+
+    /// Whether this is about that session.
+    pub(super) fn is_for(&self, session: Process) -> bool {
+        self.look.session == session
+    }
 }
 
 impl Look {
     fn look(&self) -> Found {
-        let presence = i32::try_from(self.pid).map(|pid| self.hub.claimant.processes.look(pid));
+        let presence = i32::try_from(self.session.pid).map(|pid| self.hub.claimant.processes.look(pid));
         Found {
             is_stopped: matches!(presence, Ok(store::Presence::Alive { stopped: true, .. })),
             agents: render::load_agents(&self.root, &self.hub.env),

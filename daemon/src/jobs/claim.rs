@@ -8,8 +8,9 @@ use store::{Expected, ProjectDir, RawHash, ReplaceError, Settled};
 use wire::journal::{Entry, Row, Running};
 
 use super::ahead::Ahead;
+use super::begun::FirstHalf;
 use super::render::Unready;
-use super::{Context, Files, failure};
+use super::{Begun, Context, Files, failure};
 use crate::config::{PROJECT_FILE, ProjectFile, Settings};
 use crate::convert;
 
@@ -27,22 +28,22 @@ impl Files {
         let hash = RawHash::from(claim.hash);
         let document = self.document(&dir, hash).map_err(ClaimResult::Failed)?;
         let draft = self.draft(&document, claim.dispatch, context)?;
-        let text = queue::start(&document, claim.dispatch, convert::timestamp(claim.started))
-            .map_err(|full| ClaimResult::Failed(too_large(full.size)))?;
         self.settle_leftover(&dir, context);
-        // As late as it can be: it gets the processor when this thread waits for the disk.
-        let ahead = Ahead::start(&self.path, claim.process.pid, context);
-        let writing = self.watched.begin_write();
-        let staged = match dir.stage_queue(hash, text.as_bytes()) {
-            Ok(staged) => staged,
-            Err(error) => return Err(ClaimResult::Failed(self.not_replaced(&dir, &error))),
+        let begun = match self.begun.take().filter(|begun| begun.is_for(claim)) {
+            Some(begun) => begun,
+            None => Begun::decided(&dir, &document, claim, Ahead::start(&self.path, claim.process, context))
+                .map(Box::new)
+                .map_err(|full| ClaimResult::Failed(too_large(full.size)))?,
         };
-        let found = ahead.wait();
+        let (found, rest) = begun.found();
         if found.is_stopped {
             return Err(ClaimResult::Stopped);
         }
         let prepared = draft.render(&found.agents)?;
+        let FirstHalf { text, writing } = rest.wait();
+        let staged = writing.map_err(|error| ClaimResult::Failed(self.not_replaced(&dir, &error)))?;
         self.ours().map_err(ClaimResult::Failed)?;
+        let writing = self.watched.begin_write();
         let replaced = match staged.put_in_place(context.now) {
             Ok(replaced) => replaced,
             Err(error) => return Err(ClaimResult::Failed(self.not_replaced(&dir, &error))),

@@ -3,6 +3,7 @@
 
 mod acquire;
 mod ahead;
+mod begun;
 mod claim;
 mod end;
 mod failure;
@@ -26,6 +27,7 @@ use crate::history::{Outlived, Past};
 use crate::hub::Hub;
 use crate::watch::Watched;
 
+pub use begun::{Begun, Likely};
 pub use render::{Prepared, Renderer};
 
 /// What one project keeps open between jobs. It travels into each job and comes back with its result.
@@ -34,6 +36,8 @@ pub struct Files {
     pub path: Arc<Path>,
     /// The PENDING document that was read last, for the job that follows.
     pub fresh: Option<Box<(RawHash, queue::Document)>>,
+    /// The first half of the claim that is likely to follow.
+    pub begun: Option<Box<Begun>>,
     /// Root and `.pi`, opened once (D18).
     pub dir: Option<Arc<ProjectDir>>,
     /// Our ownership of the queue.
@@ -87,6 +91,8 @@ pub struct Context {
     pub body: Option<BodyRef>,
     /// The owner's session.
     pub session_id: Option<String>,
+    /// For a reading that may well lead to a dispatch.
+    pub likely: Option<Likely>,
 }
 
 impl Files {
@@ -96,6 +102,7 @@ impl Files {
         Self {
             path,
             fresh: None,
+            begun: None,
             dir: None,
             lock: None,
             swap: None,
@@ -122,6 +129,9 @@ impl Files {
         if !matches!(job, Job::WriteEnd(_) | Job::AppendLog) {
             // An end that was given up half-way must not keep the log locked: the next one would wait for itself.
             self.log = None;
+        }
+        if !matches!(job, Job::Claim(_)) {
+            self.begun = None;
         }
         match job {
             Job::Acquire => Done::Acquired(self.acquire(context)),

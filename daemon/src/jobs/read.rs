@@ -1,11 +1,14 @@
 //! Reading `tasks.json` and saying what it means, in the state machine's terms (D1, D4, D10, D22, D65).
 
+use std::sync::Arc;
+
 use lifecycle::{Content, Facts, Failure, Pending, Seen, TaskMeta, View};
 use queue::{Assessment, Document, Field, Problem};
 use store::{FileBytes, ProjectDir, ReadError};
 use wire::status::{QueueStatus, TaskStatus};
 
-use super::{Context, Files, failure};
+use super::ahead::Ahead;
+use super::{Begun, Context, Files, Likely, failure};
 use crate::git::Tracking;
 use crate::history::{self, Past};
 
@@ -15,8 +18,9 @@ impl Files {
             Ok(dir) => dir,
             Err(failure) => return Seen::Failed(failure),
         };
+        let likely = context.likely.map(|likely| (likely, Ahead::start(&self.path, likely.session, context)));
         match dir.read_queue() {
-            Ok(file) => Seen::View(self.view(&dir, &file, context)),
+            Ok(file) => Seen::View(self.view_of(&dir, &file, likely, context)),
             Err(ReadError::Missing) => {
                 self.watched.note_read(None);
                 self.queue = queue_status(None, None, &[]);
@@ -35,13 +39,27 @@ impl Files {
     }
 
     /// What these bytes mean.
-    pub(super) fn view(&mut self, dir: &ProjectDir, file: &FileBytes, context: &Context) -> View {
+    pub(super) fn view(&mut self, dir: &Arc<ProjectDir>, file: &FileBytes, context: &Context) -> View {
+        self.view_of(dir, file, None, context)
+    }
+
+    fn view_of(
+        &mut self,
+        dir: &Arc<ProjectDir>,
+        file: &FileBytes,
+        likely: Option<(Likely, Ahead)>,
+        context: &Context,
+    ) -> View {
         self.watched.note_read(Some(file.stamp));
         let hash = Some(*file.hash.as_bytes());
         self.fresh = None;
         match Document::parse(&file.bytes) {
             Err(problem) => self.unreadable(hash, &problem),
             Ok(document) => {
+                if document.status() == queue::Status::Pending {
+                    let begun = likely.map(|(likely, ahead)| Begun::likely(dir, file.hash, &document, likely, ahead));
+                    self.begun = begun.and_then(Result::ok).map(Box::new);
+                }
                 let content = self.content(dir, &document, context);
                 if matches!(content, Content::Pending(_)) {
                     self.fresh = Some(Box::new((file.hash, document)));

@@ -97,6 +97,8 @@ impl Queue {
         }
         state.bytes += row.line.len();
         state.rows.push_back(row);
+        // Whoever is woken wants the lock at once.
+        drop(state);
         self.came.notify_one();
         Ok(())
     }

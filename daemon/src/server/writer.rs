@@ -1,4 +1,5 @@
 //! The writing half of a connection: empties the peer's queue into the socket, and knows what did not get out whole.
+//! It gets what the peer could not write at once.
 //!
 //! A client that reads nothing for five seconds while something waits for it is dropped. Nothing is read here.
 
@@ -6,7 +7,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -25,24 +25,27 @@ pub(super) enum Ending {
 
 /// Writes until it is told to end or cannot go on; what was not written whole is noted with the peer (D69).
 pub(super) async fn run(
-    mut socket: OwnedWriteHalf,
+    socket: OwnedWriteHalf,
     mut lines: mpsc::UnboundedReceiver<Outbound>,
     peer: Arc<Peer>,
     ending: oneshot::Receiver<Ending>,
 ) {
+    let socket = Arc::new(socket);
+    peer.plug(&socket);
     let mut writing = None;
     let told = tokio::select! {
         biased;
         told = ending => told.unwrap_or(Ending::Now),
-        () = write_all(&mut socket, &mut lines, &peer, &mut writing) => Ending::Now,
+        () = write_all(&socket, &mut lines, &peer, &mut writing) => Ending::Now,
     };
+    peer.unplug();
     if told == Ending::Flush {
         lines.close();
         // Half a line may be out: the rest of it is written first. A client that only dribbles has had its time.
-        timeout(STALLED_AFTER, write_all(&mut socket, &mut lines, &peer, &mut writing)).await.ok();
+        timeout(STALLED_AFTER, write_all(&socket, &mut lines, &peer, &mut writing)).await.ok();
     }
     lines.close();
-    let mut lost = writing.take().and_then(|half: Half| half.line.dispatch);
+    let mut lost = writing.take().and_then(|half: Outbound| half.dispatch);
     while let Ok(line) = lines.try_recv() {
         lost = line.dispatch.or(lost);
     }
@@ -53,29 +56,23 @@ pub(super) async fn run(
     peer.close();
 }
 
-/// A line on its way, and how much of it is out. It lives outside the future that writes, which may be dropped.
-struct Half {
-    line: Outbound,
-    done: usize,
-}
-
 /// Writes line after line until the queue is closed and empty, or the client does not take any more.
 async fn write_all(
-    socket: &mut OwnedWriteHalf,
+    socket: &OwnedWriteHalf,
     lines: &mut mpsc::UnboundedReceiver<Outbound>,
     peer: &Peer,
-    writing: &mut Option<Half>,
+    writing: &mut Option<Outbound>,
 ) {
     loop {
         let half = match writing {
             Some(half) => half,
             None => match lines.recv().await {
-                Some(line) => writing.insert(Half { line, done: 0 }),
+                Some(line) => writing.insert(line),
                 None => return,
             },
         };
-        while half.done < half.line.line.len() {
-            match write_some(socket, &half.line.line[half.done..], STALLED_AFTER).await {
+        while half.done < half.line.len() {
+            match write_some(socket, &half.line[half.done..], STALLED_AFTER).await {
                 Ok(written) => half.done += written,
                 Err(error) => {
                     tracing::debug!(conn = peer.conn().0, %error, "the client does not read");
@@ -83,15 +80,21 @@ async fn write_all(
                 }
             }
         }
-        peer.written(half.line.line.len());
+        peer.written(half.line.len());
         *writing = None;
     }
 }
 
-async fn write_some(socket: &mut OwnedWriteHalf, bytes: &[u8], limit: Duration) -> io::Result<usize> {
-    match timeout(limit, socket.write(bytes)).await {
-        Ok(Ok(0)) => Err(io::ErrorKind::WriteZero.into()),
-        Ok(result) => result,
-        Err(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
+async fn write_some(socket: &OwnedWriteHalf, bytes: &[u8], limit: Duration) -> io::Result<usize> {
+    let write = async {
+        loop {
+            socket.writable().await?;
+            match socket.try_write(bytes) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return result,
+            }
+        }
+    };
+    timeout(limit, write).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }

@@ -18,6 +18,11 @@ pub(super) enum Hint<'a> {
     },
     /// Anywhere: events were lost. Comes without a path (F023).
     Lost,
+    /// That was all for now: it is time to look. Whoever says this never waits for a disk.
+    #[cfg_attr(all(target_os = "linux", not(test)), expect(dead_code, reason = "for other systems' events"))]
+    Wake,
+    /// That was all for now: it is time to look, and this thread may do it, though a look can wait for a disk.
+    Look,
 }
 
 /// What a hint is about.
@@ -29,7 +34,7 @@ pub(super) enum About {
     Metadata,
 }
 
-/// Where hints go. Called on the backend's thread; must not block.
+/// Where hints go. Called on the backend's thread; blocks for nothing but [`Hint::Look`].
 pub(super) type Sink = Arc<dyn Fn(&Hint<'_>) + Send + Sync>;
 
 /// Makes the backend, on first need.

@@ -54,10 +54,28 @@ pub(super) enum Next {
 impl Dirty {
     /// Marks one project.
     pub(super) fn mark(&self, watched: &Arc<Watched>, weight: Weight) {
+        self.mark_quietly(watched, weight);
+        self.wake();
+    }
+
+    /// Marks one project, as one of several; [`Dirty::wake`] or [`Dirty::take`] follows.
+    pub(super) fn mark_quietly(&self, watched: &Arc<Watched>, weight: Weight) {
         if watched.mark(weight) {
             lock(&self.marks).projects.push(watched.clone());
+        }
+    }
+
+    /// Wakes the loop if anything is marked.
+    pub(super) fn wake(&self) {
+        let is_marked = !lock(&self.marks).projects.is_empty();
+        if is_marked {
             self.woken.notify_one();
         }
+    }
+
+    /// Takes what is marked now, for another thread than the loop's.
+    pub(super) fn take(&self, batch: &mut Vec<Arc<Watched>>) {
+        std::mem::swap(&mut lock(&self.marks).projects, batch);
     }
 
     /// Marks all projects, because nobody knows which.

@@ -8,6 +8,9 @@ mod arm;
 mod backend;
 mod backoff;
 mod dirty;
+#[cfg(target_os = "linux")]
+mod inotify;
+#[cfg(any(not(target_os = "linux"), test))]
 mod native;
 mod routes;
 mod stamps;
@@ -21,7 +24,7 @@ mod tests;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::WeakSender;
 
@@ -49,6 +52,10 @@ struct Shared {
     events: Mutex<Events>,
     /// How often events were lost and everything was read again.
     overflows: AtomicU64,
+    /// For looks on the backend's thread; set when the loop turns.
+    looker: Mutex<Option<sweep::Looker>>,
+    /// Since when the backend's thread is looking.
+    here_since: Mutex<Option<Instant>>,
     /// Counts looks; the supervisor sees by it whether the loop still turns.
     looks: AtomicU64,
 }
@@ -57,7 +64,11 @@ impl Watch {
     /// Nothing is watched yet. Changes are noticed once [`Watch::run`] is polled.
     #[must_use]
     pub fn new(config: &WatchConfig) -> Self {
-        Self::with_backend(config, Box::new(native::open))
+        #[cfg(target_os = "linux")]
+        let open = inotify::open;
+        #[cfg(not(target_os = "linux"))]
+        let open = native::open;
+        Self::with_backend(config, Box::new(open))
     }
 
     fn with_backend(config: &WatchConfig, open: Open) -> Self {
@@ -72,6 +83,8 @@ impl Watch {
             dirty: Dirty::default(),
             events: Mutex::new(Events::new(wanted)),
             overflows: AtomicU64::new(0),
+            looker: Mutex::default(),
+            here_since: Mutex::default(),
             looks: AtomicU64::new(0),
         });
         Self { shared }
@@ -103,15 +116,17 @@ impl Watch {
 }
 
 impl Shared {
-    /// Where the backend's hints arrive, on a thread of its own. Never blocks (a few instructions under a lock).
-    fn hint(&self, hint: &Hint<'_>) {
+    /// Where the backend's hints arrive, on a thread of its own. Blocks for [`Hint::Look`] alone.
+    fn hint(self: &Arc<Self>, hint: &Hint<'_>) {
         match hint {
             Hint::Path { path, about } => {
                 if let Some((watched, weight)) = self.routes.find(path, *about) {
-                    self.dirty.mark(&watched, weight);
+                    self.dirty.mark_quietly(&watched, weight);
                 }
             }
             Hint::Lost => self.dirty.mark_all(),
+            Hint::Wake => self.dirty.wake(),
+            Hint::Look => self.look_here(),
         }
     }
 

@@ -1,5 +1,5 @@
-//! File events of this system through the crate `notify`: the only file that names it, so that another version or
-//! library is a change here and nowhere else.
+//! File events of systems other than Linux through the crate `notify`: the only file that names it, so that another
+//! version or library is a change here and nowhere else.
 //!
 //! What is ours: hints come out of it, nothing else. Reading a file makes events too (opens, closes); those are dropped
 //! here, or the daemon would feed itself (F050).
@@ -14,7 +14,8 @@ use super::backend::{About, Backend, Fault, Hint, Sink};
 
 struct Native(RecommendedWatcher);
 
-/// One inotify instance (or event stream) and one thread for all folders.
+/// One event stream and one thread for all folders.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled for its tests"))]
 pub(super) fn open(sink: Sink) -> Result<Box<dyn Backend>, Fault> {
     let handler = move |event: ::notify::Result<Event>| deliver(&*sink, &event);
     let watcher = ::notify::recommended_watcher(handler).map_err(|error| fault(&error, Opening::Instance))?;
@@ -46,6 +47,7 @@ fn deliver(sink: &(dyn Fn(&Hint<'_>) + Send + Sync), event: &::notify::Result<Ev
     for path in &event.paths {
         sink(&Hint::Path { path, about });
     }
+    sink(&Hint::Wake);
 }
 
 /// What was being made when the system refused: the same error number means different limits.
@@ -96,7 +98,10 @@ mod tests {
     #[track_caller]
     fn check(event: ::notify::Result<Event>, expected: &[&str]) {
         let seen = Mutex::new(Vec::new());
-        let sink = |hint: &Hint<'_>| seen.lock().unwrap().push(format!("{hint:?}"));
+        let sink = |hint: &Hint<'_>| match hint {
+            Hint::Wake => {}
+            hint => seen.lock().unwrap().push(format!("{hint:?}")),
+        };
         let event = event.map(|event| event.add_path(PathBuf::from("/p")));
         deliver(&sink, &event);
         assert_eq!(seen.into_inner().unwrap(), expected, "{event:?}");

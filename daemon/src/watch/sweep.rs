@@ -2,7 +2,8 @@
 //!
 //! It turns on a thread of its own, because even a local disk can hang. Projects whose file system is known for that are
 //! looked at on the pool. Should the loop itself get stuck, that disk's projects go to the pool too, and another loop
-//! goes on.
+//! goes on. What events tell is looked at by the thread that reads them, where it can: should that one get stuck, the
+//! sweep goes on without it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,11 +27,18 @@ const ARM_AGAIN: Duration = Duration::from_secs(60);
 /// Keeps one loop turning until the future is dropped; a loop that stands still for `stuck_after` is replaced.
 pub(super) async fn supervise(shared: &Arc<Shared>, pool: Pool, stuck_after: Duration) {
     let stop = Stop(shared.clone());
+    *lock(&shared.looker) = Some(Looker { runtime: Handle::current(), pool: pool.clone() });
     let mut turn = start(shared, &pool);
     loop {
         let before = shared.looks.load(Ordering::Relaxed);
         tokio::time::sleep(stuck_after).await;
-        if turn.is_none() || is_stuck(&stop.0, before) {
+        let stands_still = shared.looks.load(Ordering::Relaxed) == before;
+        let seems_stuck = stands_still || stop.0.is_stuck_here(stuck_after);
+        let hangs = seems_stuck && set_hanging_aside(&stop.0);
+        if hangs && stands_still {
+            turn = None;
+        }
+        if turn.is_none() {
             turn = start(shared, &pool);
         }
     }
@@ -40,15 +48,13 @@ struct Stop(Arc<Shared>);
 
 impl Drop for Stop {
     fn drop(&mut self) {
+        *lock(&self.0.looker) = None;
         self.0.dirty.next_turn();
     }
 }
 
-/// A loop stands still on a project that is not on the pool: that project goes there, with its neighbours.
-fn is_stuck(shared: &Shared, looks_before: u64) -> bool {
-    if shared.looks.load(Ordering::Relaxed) != looks_before {
-        return false;
-    }
+/// A look at a project that is not on the pool does not come back: that project goes there, with its neighbours.
+fn set_hanging_aside(shared: &Shared) -> bool {
     let projects = lock(&shared.projects);
     let Some(hanging) = projects.iter().find(|watched| watched.is_looking() && !watched.can_hang()) else {
         return false;
@@ -66,7 +72,8 @@ fn is_stuck(shared: &Shared, looks_before: u64) -> bool {
 /// Starts a loop; the one before ends. `None`: there is no thread for it now.
 fn start(shared: &Arc<Shared>, pool: &Pool) -> Option<u64> {
     let turn = shared.dirty.next_turn();
-    let sweep = Loop { shared: shared.clone(), turn, runtime: Handle::current(), pool: pool.clone() };
+    let looker = Looker { runtime: Handle::current(), pool: pool.clone() };
+    let sweep = Loop { shared: shared.clone(), turn, looker };
     let thread = std::thread::Builder::new().name("handoffd-watch".to_owned()).spawn(move || sweep.run());
     match thread {
         Ok(_) => Some(turn),
@@ -80,12 +87,20 @@ fn start(shared: &Arc<Shared>, pool: &Pool) -> Option<u64> {
 struct Loop {
     shared: Arc<Shared>,
     turn: u64,
+    looker: Looker,
+}
+
+/// What a thread needs to look.
+#[derive(Clone)]
+pub(super) struct Looker {
     runtime: Handle,
     pool: Pool,
 }
 
 impl Loop {
     fn run(&self) {
+        // An actor that is told may begin a job at once.
+        let _entered = self.looker.runtime.enter();
         let mut batch = Vec::new();
         let mut lost = Backoff::new(Instant::now());
         let mut sweep_at = Instant::now() + self.shared.interval;
@@ -94,10 +109,7 @@ impl Loop {
             let next = self.shared.dirty.wait(self.turn, sweep_at, lost.from(), &mut batch);
             let Next::Look { all } = next else { return };
             let now = Instant::now();
-            let mut told = false;
-            for watched in batch.drain(..) {
-                told |= self.look_at_marked(&watched, now);
-            }
+            batch.retain(|watched| self.shared.look_at_marked(watched, &self.looker, now));
             if all {
                 lost.happened(now);
                 self.shared.overflows.fetch_add(1, Ordering::Relaxed);
@@ -111,20 +123,8 @@ impl Loop {
                 self.shared.arm_again();
                 arm_at = now + ARM_AGAIN;
             }
-            if told {
-                std::thread::sleep(GATHER);
-            }
+            gather(&mut batch);
         }
-    }
-
-    /// Whether an actor was told, or may have been.
-    fn look_at_marked(&self, watched: &Arc<Watched>, now: Instant) -> bool {
-        let Some(weight) = watched.unmark() else { return false };
-        if watched.is_retired() {
-            self.shared.disarm(watched);
-            return false;
-        }
-        self.look(watched, By::Event, weight, now) == Looked::Told
     }
 
     /// Looks at every project. One at a time is taken out of the list, which is never held during a look.
@@ -133,15 +133,59 @@ impl Loop {
         loop {
             let Some(watched) = lock(&self.shared.projects).get(at).cloned() else { return };
             at += 1;
-            self.look(&watched, By::Sweep, weight, now);
+            if self.shared.look(&watched, &self.looker, By::Sweep, weight, now) == Looked::Told {
+                watched.nudge();
+            }
             if !self.shared.dirty.is_turn(self.turn) {
                 return;
             }
         }
     }
+}
+
+/// Lets what belongs together come together, then lets those who were told see to their deadlines.
+fn gather(told: &mut Vec<Arc<Watched>>) {
+    if !told.is_empty() {
+        std::thread::sleep(GATHER);
+        told.drain(..).for_each(|told| told.nudge());
+    }
+}
+
+impl Shared {
+    /// Looks at what is marked, on the thread that read the events.
+    pub(super) fn look_here(self: &Arc<Self>) {
+        let looker = lock(&self.looker).clone();
+        let Some(looker) = looker else { return self.dirty.wake() };
+        let mut batch = Vec::new();
+        self.dirty.take(&mut batch);
+        if batch.is_empty() {
+            return;
+        }
+        let _entered = looker.runtime.enter();
+        let now = Instant::now();
+        *lock(&self.here_since) = Some(now);
+        batch.retain(|watched| self.look_at_marked(watched, &looker, now));
+        *lock(&self.here_since) = None;
+        gather(&mut batch);
+    }
+
+    /// Whether the thread that reads the events has been looking for so long.
+    fn is_stuck_here(&self, long: Duration) -> bool {
+        lock(&self.here_since).is_some_and(|since| since.elapsed() > long)
+    }
+
+    /// Whether an actor was told, or may have been.
+    fn look_at_marked(self: &Arc<Self>, watched: &Arc<Watched>, looker: &Looker, now: Instant) -> bool {
+        let Some(weight) = watched.unmark() else { return false };
+        if watched.is_retired() {
+            self.disarm(watched);
+            return false;
+        }
+        self.look(watched, looker, By::Event, weight, now) == Looked::Told
+    }
 
     /// What came of it; what a look on the pool will find is taken for the most that it can be.
-    fn look(&self, watched: &Arc<Watched>, by: By, weight: Weight, now: Instant) -> Looked {
+    fn look(self: &Arc<Self>, watched: &Arc<Watched>, looker: &Looker, by: By, weight: Weight, now: Instant) -> Looked {
         if !watched.begin_look() {
             // One is out, perhaps for long. What it does not see is looked at after it.
             if by == By::Event || weight == Weight::Always {
@@ -149,31 +193,30 @@ impl Loop {
             }
             return Looked::Same;
         }
-        self.shared.looks.fetch_add(1, Ordering::Relaxed);
+        self.looks.fetch_add(1, Ordering::Relaxed);
         let looked = if watched.can_hang() {
-            self.look_elsewhere(watched, by, weight, now);
+            self.look_elsewhere(watched, looker, by, weight, now);
             Looked::Told
         } else {
             let looked = watched.look(by, weight, now);
-            self.shared.looked(watched, looked, by, weight);
+            self.looked(watched, looked, by, weight);
             looked
         };
-        self.shared.looks.fetch_add(1, Ordering::Relaxed);
+        self.looks.fetch_add(1, Ordering::Relaxed);
         looked
     }
 
-    fn look_elsewhere(&self, watched: &Arc<Watched>, by: By, weight: Weight, now: Instant) {
-        let (shared, pool, watched) = (self.shared.clone(), self.pool.clone(), watched.clone());
-        self.runtime.spawn(async move {
+    fn look_elsewhere(self: &Arc<Self>, watched: &Arc<Watched>, looker: &Looker, by: By, weight: Weight, now: Instant) {
+        let (shared, pool, watched) = (self.clone(), looker.pool.clone(), watched.clone());
+        looker.runtime.spawn(async move {
             let looking = watched.clone();
             let looked = pool.run(move || looking.look(by, weight, now)).await;
             watched.answers();
             shared.looked(&watched, looked.unwrap_or(Looked::Same), by, weight);
+            watched.nudge();
         });
     }
-}
 
-impl Shared {
     /// The end of a look, and what follows from it.
     fn looked(&self, watched: &Arc<Watched>, looked: Looked, by: By, weight: Weight) {
         watched.end_look();

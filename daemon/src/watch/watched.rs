@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Instant;
 
 use lifecycle::Event;
@@ -17,12 +17,15 @@ use super::arm::How;
 use super::dirty::Weight;
 use super::stamps::{By, Look, Stamps};
 use super::{Shared, lock};
+use crate::actor::cell::Cell;
 use crate::actor::mail::Mail;
 
 /// One watched project.
 pub struct Watched {
     path: Arc<Path>,
     mail: WeakSender<Box<Mail>>,
+    /// The way past the mailbox, for when nobody else is with the actor.
+    actor: OnceLock<Weak<Cell>>,
     shared: Weak<Shared>,
     me: Weak<Self>,
     seen: Mutex<Seen>,
@@ -86,6 +89,7 @@ impl Watched {
         Arc::new_cyclic(|me| Self {
             path,
             mail,
+            actor: OnceLock::new(),
             shared,
             me: me.clone(),
             seen: Mutex::default(),
@@ -201,8 +205,23 @@ impl Watched {
         !lock(&self.seen).stamps.differs(&look, By::Sweep, now)
     }
 
+    /// Lets changes go to the actor directly.
+    pub(crate) fn set_actor(&self, actor: &Arc<Cell>) {
+        self.actor.set(Arc::downgrade(actor)).ok();
+    }
+
+    /// Some time after the actor was told.
+    pub(super) fn nudge(&self) {
+        if let Some(actor) = self.actor.get().and_then(Weak::upgrade) {
+            actor.nudge();
+        }
+    }
+
     fn tell(&self) -> Looked {
         let Some(mail) = self.mail.upgrade() else { return Looked::NoActor };
+        if self.actor.get().and_then(Weak::upgrade).is_some_and(|actor| actor.touch()) {
+            return Looked::Told;
+        }
         match mail.try_send(Box::new(Mail::Event(Event::Touched))) {
             Ok(()) => Looked::Told,
             Err(TrySendError::Full(_)) => Looked::Full,

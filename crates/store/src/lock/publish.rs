@@ -31,12 +31,12 @@ impl Published {
 pub(crate) fn publish(pi: &Folder, bytes: &[u8]) -> Result<Option<Published>, IoFault> {
     let temporary = Temporary::create(pi, names::LOCK, 0o600)?;
     temporary.fill(bytes)?;
-    let placed = match pi.rename_new(&temporary.name, names::LOCK) {
+    let placed = match pi.rename_new(&temporary.private.name, names::LOCK) {
         Err(fault) if fault.errno() == Errno::EXIST => return Ok(None),
         Err(fault) if fault.errno() == Errno::OPNOTSUPP => return publish_in_place(pi, bytes),
         outcome => outcome,
     };
-    confirm(pi, &temporary.file, temporary.identity, placed)
+    confirm(pi, &temporary.private.file, temporary.private.identity, placed)
 }
 
 /// For file systems with neither links nor flags (exFAT, some FUSE): only under the guard, and a crash in between
@@ -80,20 +80,20 @@ fn confirm(
 pub(crate) fn replace(pi: &Folder, expected: RawHash, bytes: &[u8]) -> Result<Option<Published>, IoFault> {
     let temporary = Temporary::create(pi, names::LOCK, 0o600)?;
     temporary.fill(bytes)?;
-    let ours = temporary.as_seen(bytes);
-    match exchange_in(pi, &temporary, names::LOCK, Limit::Lock, &expected.into(), ours)? {
+    let ours = temporary.private.as_seen(bytes);
+    match exchange_in(pi, &temporary.private, names::LOCK, Limit::Lock, &expected.into(), ours)? {
         Swapped::Displaced(_) => {
-            pi.unlink(&temporary.name).ok();
+            pi.unlink(&temporary.private.name).ok();
         }
         Swapped::Plain => {}
         Swapped::Changed => return Ok(None),
         // A lock that its owner released while it was in our hands.
         Swapped::Unseen => {
-            pi.unlink(&temporary.name)?;
+            pi.unlink(&temporary.private.name)?;
             return Ok(None);
         }
     }
-    Ok(Some(Published::new(temporary.identity, &temporary.file)))
+    Ok(Some(Published::new(temporary.private.identity, &temporary.private.file)))
 }
 
 /// Removes the lock if it is the file with this identity, durably; whether it was.

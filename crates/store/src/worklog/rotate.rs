@@ -79,12 +79,12 @@ impl WorkLog {
         let temporary = Temporary::create(folder, &self.name, 0o600)?;
         give(attributes, &temporary)?;
         temporary.fill(kept.as_bytes())?;
-        let ours = temporary.as_seen(kept.as_bytes());
+        let ours = temporary.private.as_seen(kept.as_bytes());
         let expected = RawHash::of(text.as_bytes());
-        match exchange_in(folder, &temporary, &self.name, Limit::WorkLog, &expected.into(), ours)? {
+        match exchange_in(folder, &temporary.private, &self.name, Limit::WorkLog, &expected.into(), ours)? {
             // Old text is in the archive; a leftover name goes at the next rotation.
             Swapped::Displaced(_) => {
-                folder.unlink(&temporary.name).ok();
+                folder.unlink(&temporary.private.name).ok();
                 Ok(())
             }
             Swapped::Plain => Ok(()),
@@ -102,8 +102,8 @@ impl WorkLog {
 }
 
 fn give(attributes: &Attributes, temporary: &Temporary<'_>) -> Result<(), LogError> {
-    attributes.give_to(&temporary.file).map_err(|why| match why {
-        CannotKeep::Owner => LogError::Io(IoFault::new("give the owner to", &temporary.file.path, Errno::PERM)),
+    attributes.give_to(&temporary.private.file).map_err(|why| match why {
+        CannotKeep::Owner => LogError::Io(IoFault::new("give the owner to", &temporary.private.file.path, Errno::PERM)),
         CannotKeep::Io(fault) => LogError::Io(fault),
     })
 }

@@ -62,7 +62,9 @@ impl Backend for Handle {
 
 impl Silent {
     pub(in crate::watch) fn hint(&self, path: &Path) {
-        self.sink.lock().unwrap().as_ref().unwrap()(&Hint::Path { path, about: About::Content });
+        let sink = self.sink.lock().unwrap().clone().unwrap();
+        sink(&Hint::Path { path, about: About::Content });
+        sink(&Hint::Wake);
     }
 
     pub(in crate::watch) fn lost(&self) {
