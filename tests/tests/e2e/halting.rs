@@ -134,6 +134,7 @@ fn a_tasks_json_that_git_tracks_is_held() {
     let row = control.wait_state(&project, "held", "tracked_by_git");
     assert!(row["next"].as_str().unwrap().contains("handoff resume"), "{row}");
     assert_eq!(project.status(), "PENDING");
+    wait::until_true("RUNNING, begun and not wanted, is gone", || project.remains().is_empty());
     let lifted = control.ask("project.resume", &project, json!({})).unwrap();
     assert_eq!(lifted["lifted"], json!(["held"]));
     let dispatch = session.wait_dispatch("t-1");

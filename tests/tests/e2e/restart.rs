@@ -100,7 +100,9 @@ fn what_was_never_confirmed_says_that_submitting_again_is_safe() {
     stage.session.set_manner(Manner::Busy);
     stage.project.plan(&Task::new("t-1"));
     stage.session.wait_dispatch("t-1");
-    stage.session.ping();
+    // What proves it must be on record before the daemon dies.
+    let rows = || stage.control.call("history.list", json!({"task_id": "t-1"})).unwrap();
+    wait::until_true("the refusal is in the journal", || rows().to_string().contains("\"not_accepted\""));
     let left = kill(stage);
     left.session.process.kill();
     let daemon = left.world.start();

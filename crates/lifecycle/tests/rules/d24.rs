@@ -1,8 +1,8 @@
 //! D24: limits of time, and a stopped owner.
 
-use lifecycle::{ClaimResult, Conn, Done, Event, Settings, State, Stopped};
+use lifecycle::{ClaimResult, Command, Conn, Done, Event, Settings, State, Stopped};
 
-use crate::rig::{Rig, pending};
+use crate::rig::{Rig, pending, process};
 
 fn with(settings: Settings) -> Rig {
     let mut rig = Rig::with(settings, pending("T-1"), None);
@@ -64,4 +64,24 @@ fn an_owner_found_stopped_by_the_claim_is_looked_at_again() {
     rig.shows(State::Waiting, "stopped");
     rig.wait(1_000);
     rig.says(&["c1 dispatch"]);
+}
+
+#[test]
+fn a_claim_is_likely_only_while_an_owner_is_idle_and_nothing_is_in_the_way() {
+    let mut rig = Rig::new();
+    assert_eq!(rig.project.likely_to_claim(), None, "nobody is there");
+    rig.attach(1);
+    assert_eq!(rig.project.likely_to_claim(), Some(process(1)));
+    rig.busy(1);
+    assert_eq!(rig.project.likely_to_claim(), None, "busy");
+    rig.idle(1);
+    rig.stopped(1, Stopped::Yes);
+    assert_eq!(rig.project.likely_to_claim(), None, "stopped");
+    rig.stopped(1, Stopped::No);
+    rig.control(1, Command::Pause);
+    assert_eq!(rig.project.likely_to_claim(), None, "paused");
+    rig.control(2, Command::Resume);
+    assert_eq!(rig.project.likely_to_claim(), Some(process(1)));
+    rig.write(pending("T-1"));
+    assert_eq!(rig.project.likely_to_claim(), None, "at work");
 }

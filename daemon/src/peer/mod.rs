@@ -4,6 +4,8 @@
 //! waits for it. Lines of one peer leave in the order in which they were queued. While nothing waits, a line goes straight
 //! into the socket, from whatever thread it comes: a message to an idle session needs no other thread to get on its way.
 
+mod responder;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +18,8 @@ use tokio::sync::{Notify as Signal, mpsc};
 use wire::error::ErrorObject;
 use wire::rpc::{self, Id};
 use wire::{Call, Notify};
+
+pub use self::responder::Responder;
 
 /// One line on its way out.
 #[derive(Debug)]
@@ -224,115 +228,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-type OnRefusal = Box<dyn FnOnce(&ErrorObject) + Send>;
-
-/// The place for the one answer to a client's request. A request that nobody answers is answered when this is dropped,
-/// so that no client waits in vain.
-pub struct Responder {
-    peer: Arc<Peer>,
-    id: Id,
-    answered: bool,
-    on_refusal: Option<OnRefusal>,
-}
-
-impl Responder {
-    /// For the request `id` of `peer`.
-    #[must_use]
-    pub fn new(peer: Arc<Peer>, id: Id) -> Self {
-        peer.open.fetch_add(1, Ordering::Relaxed);
-        Self { peer, id, answered: false, on_refusal: None }
-    }
-
-    /// For requests of our own, whose answer nobody waits for.
-    #[must_use]
-    pub fn nobody() -> Self {
-        let (peer, _) = Peer::new(Conn(0));
-        Self::new(peer, Id::from(0))
-    }
-
-    /// Does something before the refusal goes out, if it comes to that.
-    #[must_use]
-    pub fn on_refusal(mut self, act: impl FnOnce(&ErrorObject) + Send + 'static) -> Self {
-        self.on_refusal = Some(Box::new(act));
-        self
-    }
-
-    /// Whose request it is.
-    #[must_use]
-    pub const fn peer(&self) -> &Arc<Peer> {
-        &self.peer
-    }
-
-    /// Answers well.
-    pub fn result<T: Serialize>(mut self, result: &T) {
-        self.answered = true;
-        self.peer.result(&self.id, result);
-    }
-
-    /// Refuses.
-    pub fn error(mut self, error: impl Into<ErrorObject>) {
-        self.refuse(&error.into());
-    }
-
-    fn refuse(&mut self, error: &ErrorObject) {
-        self.answered = true;
-        if let Some(act) = self.on_refusal.take() {
-            act(error);
-        }
-        self.peer.error(Some(&self.id), error);
-    }
-}
-
-impl Drop for Responder {
-    fn drop(&mut self) {
-        if !self.answered {
-            self.refuse(&ErrorObject::internal("the request was given up: what it was about has ended"));
-        }
-        if self.peer.open.fetch_sub(1, Ordering::Relaxed) == 1 {
-            self.peer.all_answered.notify_one();
-        }
-    }
-}
-
-impl std::fmt::Debug for Responder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Responder").field("conn", &self.peer.conn).field("id", &self.id).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn line(lines: &mut mpsc::UnboundedReceiver<Outbound>) -> String {
-        String::from_utf8(lines.try_recv().unwrap().line).unwrap()
-    }
-
-    #[test]
-    fn a_request_is_answered_once_also_when_nobody_answers_it() {
-        let (peer, mut lines) = Peer::new(Conn(1));
-        Responder::new(peer.clone(), Id::from(7)).result(&true);
-        assert_eq!(line(&mut lines), "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":true}\n");
-        drop(Responder::new(peer.clone(), Id::from(8)));
-        assert!(line(&mut lines).contains("\"id\":8,\"error\":{\"code\":-32603"));
-        assert!(lines.try_recv().is_err());
-        assert_eq!(peer.open_requests(), 0);
-    }
-
-    #[test]
-    fn a_refusal_is_acted_on_before_it_goes_out_and_a_result_is_not() {
-        let (told, heard) = std::sync::mpsc::channel();
-        let (peer, mut lines) = Peer::new(Conn(1));
-        let ask = |number: u64| {
-            let told = told.clone();
-            Responder::new(peer.clone(), Id::from(number)).on_refusal(move |_| told.send(number).unwrap())
-        };
-        ask(1).result(&());
-        ask(2).error(ErrorObject::internal("no"));
-        drop(ask(3));
-        assert_eq!(heard.try_iter().collect::<Vec<_>>(), [2, 3]);
-        assert_eq!(std::iter::from_fn(|| lines.try_recv().ok()).count(), 3);
-    }
 
     #[test]
     fn a_dispatch_that_meets_a_closed_connection_is_known_as_undelivered() {
@@ -348,6 +246,56 @@ mod tests {
         call(CallKind::Remind);
         assert_eq!(peer.undelivered(), None);
         call(CallKind::Dispatch);
+        assert_eq!(peer.undelivered(), Some(dispatch));
+    }
+
+    #[tokio::test]
+    async fn a_line_that_nothing_waits_before_goes_straight_out_and_order_is_kept() {
+        let (ours, theirs) = tokio::net::UnixStream::pair().unwrap();
+        let (_read, write) = ours.into_split();
+        let (peer, mut lines) = Peer::new(Conn(1));
+        peer.result(&Id::from(1), &"before the writer is there");
+        let first = lines.try_recv().unwrap();
+        write.writable().await.unwrap();
+        let socket = Arc::new(write);
+        peer.plug(&socket);
+        peer.result(&Id::from(2), &"behind it");
+        assert!(lines.try_recv().is_ok(), "what waits is not overtaken");
+        peer.written(first.line.len());
+        peer.written(0);
+        peer.result(&Id::from(3), &"straight");
+        assert!(lines.try_recv().is_err());
+        let mut seen = vec![0; 256];
+        theirs.readable().await.unwrap();
+        let count = theirs.try_read(&mut seen).unwrap();
+        assert_eq!(
+            std::str::from_utf8(&seen[..count]).unwrap(),
+            "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":\"straight\"}\n"
+        );
+        assert_eq!(peer.open_requests(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_a_full_socket_does_not_take_waits_with_the_rest() {
+        let (ours, theirs) = tokio::net::UnixStream::pair().unwrap();
+        let (_read, write) = ours.into_split();
+        write.writable().await.unwrap();
+        let socket = Arc::new(write);
+        let (peer, mut lines) = Peer::new(Conn(1));
+        peer.plug(&socket);
+        let long = "x".repeat(3 * 1024 * 1024);
+        peer.result(&Id::from(1), &long);
+        peer.result(&Id::from(2), &"after it");
+        let (half, next) = (lines.try_recv().unwrap(), lines.try_recv().unwrap());
+        assert!(half.done > 0 && half.done < half.line.len(), "{} of {}", half.done, half.line.len());
+        assert_eq!(next.done, 0);
+        assert_eq!(peer.backlog(), half.line.len() + next.line.len());
+        drop(theirs);
+        peer.unplug();
+        drop(lines);
+        let dispatch = DispatchId::from_random(5);
+        let params = wire::daemon_calls::TaskRemind { dispatch_id: dispatch.to_string(), text: String::new() };
+        peer.call(SessionCall { kind: CallKind::Dispatch, dispatch }, &params);
         assert_eq!(peer.undelivered(), Some(dispatch));
     }
 }
