@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use team::compose::{Found, Packets, read_leg};
-use team::{Home, is_path_part, listing};
+use team::{Home, HomeError, is_path_part, listing};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -15,8 +15,13 @@ pub(crate) fn home(ctx: &Context) -> Result<Home, Failure> {
 }
 
 /// What the home or a folder below it makes impossible.
-pub(crate) fn failure(error: impl std::fmt::Display) -> Failure {
-    Failure::new(Exit::NotGood, error.to_string())
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
+pub(crate) fn failure(error: HomeError) -> Failure {
+    let failure = Failure::new(Exit::NotGood, error.to_string());
+    match error.advice() {
+        Some(advice) => failure.hint(advice),
+        None => failure,
+    }
 }
 
 /// The legs of a goal that have a file, by round.

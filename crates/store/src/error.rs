@@ -64,6 +64,9 @@ fn advice(errno: Errno) -> Option<&'static str> {
         Errno::NAMETOOLONG => "the path is too long",
         Errno::MFILE | Errno::NFILE => "too many open files: raise the limit",
         Errno::LOOP => "symbolic links are not followed here: put the file itself in its place",
+        Errno::NOTDIR => {
+            "a file or a symbolic link stands where a folder should; links are not followed here: move it away"
+        }
         Errno::WOULDBLOCK => "another process holds the file or folder locked: end it or try again",
         Errno::XDEV => "the name is a mount point or a link to another file system",
         _ => return None,

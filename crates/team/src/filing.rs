@@ -28,10 +28,14 @@ pub(crate) struct Place {
 pub(crate) enum FilingError {
     #[error("all {SLOTS} slots of this leg are taken (the plain file and .01 to .99): use another round")]
     Full,
-    #[error(transparent)]
+    #[error("{0}{advice}", advice = in_brackets(.0.advice()))]
     Home(#[from] HomeError),
-    #[error("{0}{advice}", advice = .0.advice().map(|advice| format!(" ({advice})")).unwrap_or_default())]
+    #[error("{0}{advice}", advice = in_brackets(.0.advice()))]
     Io(#[from] IoFault),
+}
+
+fn in_brackets(advice: Option<&str>) -> String {
+    advice.map(|advice| format!(" ({advice})")).unwrap_or_default()
 }
 
 /// What is to be done with the slot that was chosen.

@@ -36,6 +36,17 @@ pub enum HomeError {
     Io(#[from] IoFault),
 }
 
+impl HomeError {
+    /// What a person can do, where the system's answer tells it.
+    #[must_use]
+    pub fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Io(fault) => fault.advice(),
+            Self::Missing(_) | Self::Path { .. } => None,
+        }
+    }
+}
+
 impl Home {
     /// The home at an absolute path.
     #[must_use]

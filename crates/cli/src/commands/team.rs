@@ -104,7 +104,9 @@ fn add(ctx: &mut Context, new: &NewMember<'_>, as_json: bool) -> Result<Exit, Fa
 /// What was asked for in vain is told apart from what the system forbids.
 fn failure(error: MemberError) -> Failure {
     match error {
-        MemberError::Home(_) | MemberError::Io(_) | MemberError::NoFreeId => packets::failure(error),
+        MemberError::Home(error) => packets::failure(error),
+        MemberError::Io(fault) => packets::failure(fault.into()),
+        MemberError::NoFreeId => Failure::new(Exit::NotGood, error.to_string()),
         MemberError::NoPlace(_) | MemberError::NoId(_) | MemberError::Unknown(_) | MemberError::NotOurs { .. } => {
             Failure::usage(error)
         }

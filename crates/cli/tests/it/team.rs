@@ -199,6 +199,21 @@ fn foreign_text_cannot_command_the_terminal() {
 }
 
 #[test]
+fn a_link_below_the_home_is_not_followed_and_told() {
+    let env = TestEnv::new();
+    let place = env.home().join(HOME).join("team_packets");
+    write(&env.root().join("elsewhere/T-1/r1/planner-to-executor.json"), b"{}");
+    std::fs::create_dir_all(env.home().join(HOME)).unwrap();
+    std::os::unix::fs::symlink(env.root().join("elsewhere"), &place).unwrap();
+    assert_snapshot!(env.run(&["packet", "list", "T-1"]), @r"
+    --- stderr
+    Error: cannot open the folder `{HOME}/.local/share/handoffd/team_packets`: Not a directory (os error 20)
+    Hint: a file or a symbolic link stands where a folder should; links are not followed here: move it away
+    --- exit 1
+    ");
+}
+
+#[test]
 fn the_same_home_as_the_daemon() {
     let env = TestEnv::new();
     let config = format!("[team]\nhome = \"{}\"\nlanguage = \"en\"\n", env.root().join("team").display());
