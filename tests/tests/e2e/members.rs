@@ -166,6 +166,7 @@ fn files_that_are_no_packets_are_told_of_once_and_passed_over() {
     // More looks, by this daemon and the next, tell nothing new.
     team.file("T-1", 2, PLANNED, 0, "more");
     done(&session, "more");
+    wait::until_true("its end is on record", || team.delivered("T-1", 2).iter().any(|row| row["state"] == "ended"));
     drop(stage.daemon);
     let daemon = stage.world.start();
     let back = session.reattach(daemon.socket(), &Attach::idle("s-1").member("exec")).unwrap();

@@ -127,8 +127,8 @@ impl Member {
         }
     }
 
-    fn settle_in(&mut self, session: Session, out: &Out) -> Placed {
-        let (now, wall) = (out.now.awake, out.now.wall);
+    fn settle_in(&mut self, session: Session, out: &mut Out) -> Placed {
+        let now = out.now.awake;
         let returns = match &mut self.work {
             Work::Open(open) if open.is_awaiting(&session, now) => {
                 open.presence = Presence::Here;
@@ -144,9 +144,11 @@ impl Member {
             self.standby.push(session);
             return Placed::Standby;
         }
-        // A session of the same process that had the place, or one that took it while this one was away.
-        if let Some(mut before) = self.place.replace(session) {
-            before.last_seen = wall;
+        // A session of the same process that had the place.
+        if let Some(before) = self.place.replace(session) {
+            let reason = "a newer session of its process has the place".to_owned();
+            let message = Outgoing::Place { place: Place::Standby, reason };
+            out.push(Effect::Send { conn: before.conn, message });
             self.standby.insert(0, before);
         }
         if returns { Placed::Returned } else { Placed::Member }

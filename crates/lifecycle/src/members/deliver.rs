@@ -2,7 +2,7 @@
 
 use queue::DispatchId;
 
-use super::effect::{Change, Effect, Outgoing};
+use super::effect::{Change, Effect, Outgoing, Place};
 use super::event::ClaimResult;
 use super::packet::Packet;
 use super::state::{Blocked, Delivery, Member, OpenPacket, Presence, Work};
@@ -177,7 +177,7 @@ impl Members {
         }
     }
 
-    /// The session takes nothing: the packet is open again, and this session is asked no more.
+    /// The session takes nothing: the packet is open again, and this session is asked no more. Who stands by takes over.
     fn decline(&mut self, at: usize, out: &mut Out) {
         if let Some(session) = self.members.get_mut(at).and_then(|member| member.place.as_mut()) {
             session.declines = true;
@@ -185,6 +185,15 @@ impl Members {
             out.push(Effect::Send { conn: session.conn, message: Outgoing::Notice(text) });
         }
         self.release(at, NEVER_ACCEPTED, out);
+        let Some(member) = self.members.get_mut(at) else { return };
+        if member.standby.iter().any(|next| !next.declines)
+            && let Some(session) = member.place.take()
+        {
+            let reason = "it took none of ten offers of a packet".to_owned();
+            let message = Outgoing::Place { place: Place::Standby, reason };
+            out.push(Effect::Send { conn: session.conn, message });
+            member.standby.push(session);
+        }
     }
 
     /// An acceptance that comes after its packet has ended without it is answered by a cancel and a notice (D69).

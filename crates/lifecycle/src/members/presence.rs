@@ -147,10 +147,11 @@ impl Members {
             if member.place.is_some() || member.standby.is_empty() || !matches!(member.work, Work::None) {
                 continue;
             }
-            let next = member.standby.remove(0);
+            let first = member.standby.iter().position(|next| !next.declines).unwrap_or(0);
+            let next = member.standby.remove(first);
             let session_id = next.session_id.clone();
             member.place = Some(next);
-            member.tell_place("the session before this one has left".into(), out);
+            member.tell_place("the place is free".into(), out);
             let (agent, place) = (member.agent.clone(), Some(member.best_place()));
             out.push(Effect::Session { agent, session_id, change: "place", place });
         }

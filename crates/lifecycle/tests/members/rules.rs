@@ -320,3 +320,24 @@ fn a_packet_whose_file_is_gone_when_it_is_sent_again_is_open_again() {
     assert_eq!(lines, ["m p1.0 released", "look", "claim p1.0 for m"]);
     assert_eq!(rig.claim_answered("m", ClaimResult::Taken), ["look", "claim p1.1 for m"]);
 }
+
+#[test]
+fn d20_the_newest_session_of_a_process_has_its_place() {
+    let mut rig = Rig::new();
+    rig.attach(attach(1, "m"));
+    let newer = lifecycle::members::Attach { process: process(11), ..attach(2, "m") };
+    assert_eq!(rig.attach(newer), ["1 place standby", "2 is member", "s2 attached", "look"]);
+    let lines = rig.step(Event::Leaving { conn: Conn(2), reason: LeaveReason::Other });
+    assert_eq!(lines, ["s2 left", "1 place member", "s1 place"]);
+}
+
+#[test]
+fn d69_who_stands_by_takes_over_from_a_session_that_takes_nothing() {
+    let mut rig = Rig::sent();
+    rig.attach(attach(2, "m"));
+    rig.answer(1, Answer::Busy);
+    let lines = rig.after(600_000);
+    let rest = ["look", "1 place standby", "2 place member", "s2 place", "claim p1.0 for m"];
+    assert_eq!(lines[..2], ["1 notice", "m p1.0 released"]);
+    assert_eq!(lines[2..], rest);
+}
