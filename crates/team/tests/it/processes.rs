@@ -96,6 +96,19 @@ fn sixteen_processes_file_on_one_leg_at_once() {
     assert!(temporaries.is_empty(), "{temporaries:?}");
 }
 
+#[test]
+fn processes_that_file_the_same_packets_at_once_file_each_once() {
+    let world = World::with_planner();
+    let home = world.path("");
+    let children: Vec<Child> = (0..8).map(|_| start(&home, "many 0 5")).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let files = leg_files(&world);
+    let ids: BTreeSet<String> = files.iter().map(|file| packet(&world, file)["packet_id"].to_string()).collect();
+    assert_eq!((files.len(), ids.len()), (5, 5), "{files:?}");
+}
+
 fn leg() -> team::Leg {
     team::Leg::new("goal-7", 2, packet::Role::Planner, packet::Role::Executor).unwrap()
 }
