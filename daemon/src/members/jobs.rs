@@ -7,7 +7,7 @@ use lifecycle::members::{ClaimResult, Packet};
 use lifecycle::{Conn, Process, Wall};
 use packet::TaskPacket;
 use queue::DispatchId;
-use team::delivered::{self, Claimant, Claimed};
+use team::delivered::{self, Claimant, Claimed, DeliveredError};
 
 use super::Arrival;
 use super::attach::{self, Disk};
@@ -90,7 +90,7 @@ impl Files {
         let Ok(leg) = convert::address(packet) else { return (ClaimResult::Taken, None) };
         match delivered::claim(&self.home, &leg, packet.slot, &packet.id, by, now) {
             Ok(Claimed::Done(found)) => (ClaimResult::Done, Some(found)),
-            Ok(Claimed::Taken) => {
+            Ok(Claimed::Taken) | Err(DeliveredError::NoRound) => {
                 // What the last look found is not what lies there.
                 self.goals.remove(&packet.goal);
                 (ClaimResult::Taken, None)

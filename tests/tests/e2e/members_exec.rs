@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::process::{Child, Stdio};
 
 use handoffd_tests::binaries::binaries;
-use handoffd_tests::wait;
-use serde_json::Value;
+use handoffd_tests::{Attach, wait};
+use serde_json::{Value, json};
 
-use crate::members::{PLANNED, Stage, stage};
+use crate::members::{PLANNED, Stage, done, stage};
 
 /// The attached command, ended when it is dropped.
 struct Attached(Child);
@@ -20,9 +20,13 @@ impl Drop for Attached {
 }
 
 fn attach(stage: &Stage, script: &str) -> Attached {
+    attach_as(stage, "exec", script)
+}
+
+fn attach_as(stage: &Stage, member: &str, script: &str) -> Attached {
     let said = File::create(stage.world.path("said")).unwrap();
     let mut command = stage.world.command(&binaries().handoff);
-    command.current_dir(stage.project.root()).args(["attach", "--member", "exec", "--exec", script]);
+    command.current_dir(stage.project.root()).args(["attach", "--member", member, "--exec", script]);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said).spawn().unwrap();
     wait::until_true("it is attached", || said_by(stage).contains("gets packets"));
     Attached(child)
@@ -83,4 +87,43 @@ fn the_program_outlives_the_daemon_and_its_packet_is_not_run_twice() {
     stage.team.file("T-1", 1, PLANNED, 1, "b");
     wait::until_true("the next one is done", || ends(&stage).len() == 2);
     assert_eq!(fs::read_to_string(stage.project.root().join("runs")).unwrap(), "run\nrun\n");
+}
+
+/// A shell line that files a packet to the next role through the tool, as whoever `HANDOFF_AGENT_ID` names.
+fn filing(id: &str) -> String {
+    let initialize =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let packet = json!({"packet_id": id, "objective": format!("objective of {id}"), "output_format": "markdown"});
+    let call = json!({"name": "team_handoff", "arguments": {"packet": packet}});
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": initialize}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}),
+    ];
+    let lines: String = lines.iter().map(|line| format!(" '{line}'")).collect();
+    format!("printf '%s\\n'{lines} | '{}' mcp team | grep -q '\"ok\":true'", binaries().handoff.display())
+}
+
+#[test]
+fn a_whole_team_hands_over_by_itself() {
+    let stage = stage();
+    let add = |role: &str| {
+        let said =
+            stage.world.handoff_in(stage.project.root(), &["team", "add", role, "--goal", "T-9", "--round", "1"]);
+        String::from_utf8(said.stdout).unwrap().trim().to_owned()
+    };
+    let (planner, executor, verifier) = (add("planner"), add("executor"), add("verifier"));
+    let _executor = attach_as(&stage, &executor, &format!("cat > task; {}", filing("product")));
+    let checks = stage.attach(&Attach::idle("s-v").member(&verifier));
+    assert_eq!(checks.ownership(), "member");
+    let mut files = stage.world.command("/bin/sh".as_ref());
+    let filed = files.env("HANDOFF_AGENT_ID", &planner).args(["-c", &filing("plan")]).status().unwrap();
+    assert!(filed.success());
+    let product = done(&checks, "product");
+    assert_eq!(product.params["packet"]["from_role"], "executor");
+    assert!(fs::read_to_string(stage.project.root().join("task")).unwrap().contains("objective of plan"));
+    wait::until_true("both are on record", || {
+        stage.team.delivered("T-9", 1).iter().filter(|row| row["state"] == "ended" && row["reason"].is_null()).count()
+            == 2
+    });
 }

@@ -6,6 +6,7 @@ use handoffd_tests::{Attach, Session, Task, report, wait};
 use serde_json::{Value, json};
 
 use crate::members::{PLANNED, came, done, stage};
+use crate::resources::{descriptors, watches};
 
 #[test]
 fn members_of_one_role_share_its_packets() {
@@ -172,4 +173,21 @@ fn what_a_session_says_right_behind_its_attach_is_heard_and_so_is_its_end() {
     peer.close();
     let session = stage.executor("s-2");
     done(&session, "a");
+}
+
+#[test]
+fn members_that_come_and_go_leave_nothing_behind() {
+    let stage = stage();
+    let before = (descriptors(&stage.daemon), watches(&stage.daemon));
+    for round in 1..20 {
+        stage.team.file("T-1", round, PLANNED, 0, "a");
+        let session = stage.executor("s-1");
+        done(&session, "a");
+        session.leave("quit");
+        session.hang_up();
+        session.process.kill();
+    }
+    wait::until_true(&format!("as before: {before:?}"), || {
+        descriptors(&stage.daemon) <= before.0 && watches(&stage.daemon) <= before.1
+    });
 }

@@ -10,12 +10,12 @@ use serde_json::json;
 
 use crate::support::stage;
 
-fn descriptors(daemon: &Daemon) -> usize {
+pub(crate) fn descriptors(daemon: &Daemon) -> usize {
     fs::read_dir(format!("/proc/{}/fd", daemon.pid())).unwrap().count()
 }
 
 /// Inotify watches of all its instances.
-fn watches(daemon: &Daemon) -> usize {
+pub(crate) fn watches(daemon: &Daemon) -> usize {
     let folder = format!("/proc/{}/fdinfo", daemon.pid());
     let infos = fs::read_dir(folder).unwrap().filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok());
     infos.map(|info| info.lines().filter(|line| line.starts_with("inotify wd:")).count()).sum()

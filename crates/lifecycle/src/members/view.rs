@@ -137,7 +137,7 @@ impl Member {
         if let Some(why) = &self.held {
             return Some(why.clone());
         }
-        if let Some(blocked) = &self.blocked {
+        if let Some(blocked) = self.blocked.as_ref().filter(|_| waiting > 0) {
             return Some(format!("the record of deliveries cannot be written: {}", blocked.words));
         }
         let session = self.place.as_ref()?;
