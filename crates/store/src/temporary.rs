@@ -71,7 +71,7 @@ impl Private {
     }
 }
 
-/// A [`Private`] file that is removed when this is dropped.
+/// A private file (unpredictable name, mode of its own) that is removed when this is dropped.
 #[derive(Debug)]
 pub struct Temporary<'f> {
     folder: &'f Folder,
