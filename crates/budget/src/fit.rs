@@ -22,7 +22,7 @@ pub struct Fitted {
     pub original_tokens: u64,
     /// Tokens of the protected sections, which are all still there.
     pub protected_section_tokens: u64,
-    /// What ran, in order; empty when the conversation fitted as it was.
+    /// What made it shorter, in order; empty when the conversation fitted as it was.
     pub stages: Vec<Stage>,
 }
 
@@ -72,13 +72,22 @@ struct Work<'a> {
     original_tokens: u64,
     budget: u64,
     estimate: &'a dyn Estimate,
-    stages: Vec<Stage>,
+    tried: Vec<Stage>,
+    helped: Vec<Stage>,
 }
 
 impl<'a> Work<'a> {
     fn new(messages: &[Message], budget: u64, estimate: &'a dyn Estimate) -> Self {
         let tokens = conversation_tokens(messages, estimate);
-        Self { messages: messages.to_vec(), tokens, original_tokens: tokens, budget, estimate, stages: Vec::new() }
+        Self {
+            messages: messages.to_vec(),
+            tokens,
+            original_tokens: tokens,
+            budget,
+            estimate,
+            tried: Vec::new(),
+            helped: Vec::new(),
+        }
     }
 
     fn fits(&self) -> bool {
@@ -97,9 +106,14 @@ impl<'a> Work<'a> {
     }
 
     fn stage(&mut self, stage: Stage, run: impl FnOnce(&mut Self)) {
-        if !self.fits() {
-            self.stages.push(stage);
-            run(self);
+        if self.fits() {
+            return;
+        }
+        let before = self.tokens;
+        run(self);
+        self.tried.push(stage);
+        if self.tokens < before {
+            self.helped.push(stage);
         }
     }
 
@@ -161,13 +175,13 @@ impl<'a> Work<'a> {
         let protected = self.messages.iter().map(|message| protected_tokens(message, self.estimate));
         let protected_section_tokens = protected.fold(0, u64::saturating_add);
         if self.fits() {
-            let Self { messages, tokens, original_tokens, stages, .. } = self;
+            let Self { messages, tokens, original_tokens, helped: stages, .. } = self;
             return Ok(Fitted { messages, tokens, original_tokens, protected_section_tokens, stages });
         }
         Err(BudgetExceeded {
             estimated_tokens: self.original_tokens,
             budget_tokens: self.budget,
-            stages_tried: self.stages,
+            stages_tried: self.tried,
             protected_section_tokens,
         })
     }

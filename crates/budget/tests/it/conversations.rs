@@ -52,7 +52,7 @@ fn long_turns_are_cut_first_and_the_last_is_not() {
 fn then_old_tool_results_go() {
     let conversation = [turns("tool", 8, 700), turns("user", 1, 10)].concat();
     let outcome = fitted(&conversation, 800);
-    assert_eq!(outcome.stages, [Stage::TurnTrim, Stage::DropOldestToolEchoes]);
+    assert_eq!(outcome.stages, [Stage::DropOldestToolEchoes]);
     assert!(outcome.messages[4].content.starts_with("[tool result dropped, 702 bytes]"));
     assert_eq!(outcome.messages[5..], conversation[5..]);
 }
@@ -61,7 +61,7 @@ fn then_old_tool_results_go() {
 fn then_the_older_half_is_summarized_until_it_fits() {
     let conversation = turns("assistant", 64, 700);
     let outcome = fitted(&conversation, 2_000);
-    assert_eq!(outcome.stages, [Stage::TurnTrim, Stage::DropOldestToolEchoes, Stage::BisectAndSummarize]);
+    assert_eq!(outcome.stages, [Stage::BisectAndSummarize]);
     assert!(outcome.messages[0].content.starts_with("[summary of "));
     assert_eq!(outcome.messages.last(), conversation.last());
     assert!(outcome.tokens <= 2_000);

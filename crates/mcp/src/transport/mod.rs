@@ -15,6 +15,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{JsonRpcMessage, RequestId};
@@ -38,8 +39,8 @@ pub(crate) struct Lines {
     output: Option<Output>,
     /// Answers of our own that are not on their way yet.
     answers: VecDeque<Vec<u8>>,
-    /// Since when the output is full and nothing that waits has come.
-    stalled: Option<Instant>,
+    /// Since when the output is full and the client takes nothing, and how many lines it had taken then.
+    stalled: Option<(Instant, u64)>,
     places: Arc<Semaphore>,
     in_flight: HashMap<Id, OwnedSemaphorePermit>,
     withdrawn: Withdrawn,
@@ -89,21 +90,26 @@ impl Lines {
         });
         let mut awaited = pin!(awaited);
         loop {
-            let is_full = self.output.as_ref().is_some_and(Output::is_full);
-            self.stalled = if is_full { self.stalled.or_else(|| Some(Instant::now())) } else { None };
-            if self.stalled.is_some_and(|since| since.elapsed() >= limits::STALL) {
+            if self.stalled_for() >= limits::STALL {
                 return None;
             }
             tokio::select! {
                 biased;
-                got = &mut awaited => {
-                    self.stalled = None;
-                    return Some(got);
-                }
+                got = &mut awaited => return Some(got),
                 () = &mut quiet => return None,
                 () = tokio::time::sleep(limits::LOOK) => {}
             }
         }
+    }
+
+    /// How long the client has been taking nothing of a full output.
+    fn stalled_for(&mut self) -> Duration {
+        let full = self.output.as_ref().filter(|output| output.is_full());
+        let taken = full.map(Output::taken);
+        if self.stalled.map(|(_, then)| then) != taken {
+            self.stalled = taken.map(|taken| (Instant::now(), taken));
+        }
+        self.stalled.map_or(Duration::ZERO, |(since, _)| since.elapsed())
     }
 
     fn answer<T>(&mut self, answer: &Value) -> Option<T> {
@@ -177,16 +183,25 @@ fn line(mut text: String) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
 
-    /// A transport over channels, and their other ends.
-    fn lines() -> (Lines, mpsc::Sender<Input>, mpsc::Receiver<Vec<u8>>, CancellationToken) {
+    /// A transport over channels, their other ends, and how many lines the client took.
+    struct World {
+        lines: Lines,
+        input: mpsc::Sender<Input>,
+        written: mpsc::Receiver<Vec<u8>>,
+        taken: Arc<AtomicU64>,
+        ended: CancellationToken,
+    }
+
+    fn world() -> World {
         let ((sender, input), (output, written)) = (mpsc::channel(limits::QUEUE), mpsc::channel(1));
         let ended = CancellationToken::new();
-        let output = Output::new(output, Arc::default());
-        (Lines::new(input, output, ended.clone()), sender, written, ended)
+        let taken = Arc::<AtomicU64>::default();
+        let lines = Lines::new(input, Output::new(output, Arc::clone(&taken)), ended.clone());
+        World { lines, input: sender, written, taken, ended }
     }
 
     fn garbage() -> Input {
@@ -205,7 +220,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_client_that_reads_nothing_is_given_up() {
         for has_places in [true, false] {
-            let (mut lines, input, _written, _) = lines();
+            let World { mut lines, input, written: _written, .. } = world();
             for _ in 0..limits::QUEUE {
                 input.try_send(garbage()).unwrap();
             }
@@ -221,7 +236,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_reads_slowly_is_not() {
-        let (mut lines, input, mut written, ended) = lines();
+        let World { mut lines, input, mut written, taken, ended } = world();
         for _ in 0..limits::QUEUE {
             input.try_send(garbage()).unwrap();
         }
@@ -230,6 +245,7 @@ mod tests {
             for _ in 0..limits::QUEUE {
                 tokio::time::sleep(limits::STALL / 2).await;
                 written.recv().await.unwrap();
+                taken.fetch_add(1, Ordering::Relaxed);
             }
             ended.cancel();
         };
@@ -237,9 +253,28 @@ mod tests {
         assert!(end.is_none() && lines.answers.is_empty());
     }
 
+    /// Others may be served first all the time.
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_what_others_wrote_is_not() {
+        let World { mut lines, input, written: _written, taken, .. } = world();
+        for _ in 0..limits::QUEUE {
+            input.try_send(garbage()).unwrap();
+        }
+        let reading = async {
+            for _ in 0..100 {
+                tokio::time::sleep(limits::STALL / 2).await;
+                taken.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        tokio::select! {
+            _ = received(&mut lines) => panic!("it is not given up"),
+            () = reading => {}
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_client_that_waits_for_its_calls_is_not() {
-        let (mut lines, _input, _written, _) = lines();
+        let World { mut lines, input: _input, written: _written, .. } = world();
         lines.places = Arc::new(Semaphore::new(0));
         let waiting = tokio::time::timeout(limits::STALL * 100, lines.receive()).await;
         assert!(waiting.is_err());

@@ -25,16 +25,21 @@ pub(crate) struct Writer {
 pub(crate) struct Output {
     lines: mpsc::Sender<Vec<u8>>,
     /// How many lines the client took.
-    written: Arc<AtomicU64>,
+    taken: Arc<AtomicU64>,
 }
 
 impl Output {
-    pub(crate) fn new(lines: mpsc::Sender<Vec<u8>>, written: Arc<AtomicU64>) -> Self {
-        Self { lines, written }
+    pub(crate) fn new(lines: mpsc::Sender<Vec<u8>>, taken: Arc<AtomicU64>) -> Self {
+        Self { lines, taken }
     }
 
     pub(crate) fn is_full(&self) -> bool {
         self.lines.capacity() == 0
+    }
+
+    /// How many lines the client has taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
     }
 
     /// Room for one line.
@@ -46,12 +51,12 @@ impl Output {
     pub(crate) async fn send(self, line: Vec<u8>) -> io::Result<()> {
         let mut room = pin!(self.clone().room());
         loop {
-            let before = self.written.load(Ordering::Relaxed);
+            let before = self.taken();
             if let Ok(room) = tokio::time::timeout(STALL, &mut room).await {
                 room?.send(line);
                 return Ok(());
             }
-            if self.written.load(Ordering::Relaxed) == before {
+            if self.taken() == before {
                 return Err(io::ErrorKind::TimedOut.into());
             }
         }
@@ -62,10 +67,10 @@ impl Output {
 pub(crate) fn spawn(output: impl Write + Send + 'static, gone: CancellationToken) -> Writer {
     let (lines, receiver) = mpsc::channel(QUEUE);
     let (finished, done) = oneshot::channel();
-    let written = Arc::<AtomicU64>::default();
-    let way = Output::new(lines, Arc::clone(&written));
+    let taken = Arc::<AtomicU64>::default();
+    let way = Output::new(lines, Arc::clone(&taken));
     std::thread::spawn(move || {
-        if write(output, receiver, &written).is_err() {
+        if write(output, receiver, &taken).is_err() {
             gone.cancel();
         }
         // Nobody may be waiting.
@@ -74,10 +79,10 @@ pub(crate) fn spawn(output: impl Write + Send + 'static, gone: CancellationToken
     Writer { output: way, done }
 }
 
-fn write(mut output: impl Write, mut lines: mpsc::Receiver<Vec<u8>>, written: &AtomicU64) -> io::Result<()> {
+fn write(mut output: impl Write, mut lines: mpsc::Receiver<Vec<u8>>, taken: &AtomicU64) -> io::Result<()> {
     while let Some(line) = lines.blocking_recv() {
         output.write_all(&line)?;
-        written.fetch_add(1, Ordering::Relaxed);
+        taken.fetch_add(1, Ordering::Relaxed);
         if lines.is_empty() {
             output.flush()?;
         }
@@ -108,11 +113,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn sending_to_a_client_that_takes_lines_waits() {
         let (output, mut receiver) = full();
-        let written = Arc::clone(&output.written);
+        let taken = Arc::clone(&output.taken);
         let others = async {
             for _ in 0..100 {
                 sleep(STALL / 2).await;
-                written.fetch_add(1, Ordering::Relaxed);
+                taken.fetch_add(1, Ordering::Relaxed);
             }
             receiver.recv().await.unwrap();
         };
@@ -125,9 +130,9 @@ mod tests {
         let gone = CancellationToken::new();
         let Writer { output, done } = spawn(io::sink(), gone.clone());
         output.lines.blocking_send(b"x\n".to_vec()).unwrap();
-        let written = Arc::clone(&output.written);
+        let taken = Arc::clone(&output.taken);
         drop(output);
         done.blocking_recv().unwrap();
-        assert_eq!((written.load(Ordering::Relaxed), gone.is_cancelled()), (1, false));
+        assert_eq!((taken.load(Ordering::Relaxed), gone.is_cancelled()), (1, false));
     }
 }
