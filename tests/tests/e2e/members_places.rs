@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use handoffd_tests::{Attach, Session, Task, report, wait};
+use handoffd_tests::{Attach, Session, Task, report, wait, world};
 use serde_json::{Value, json};
 
 use crate::members::{PLANNED, came, done, stage};
@@ -190,4 +190,47 @@ fn members_that_come_and_go_leave_nothing_behind() {
     wait::until_true(&format!("as before: {before:?}"), || {
         descriptors(&stage.daemon) <= before.0 && watches(&stage.daemon) <= before.1
     });
+}
+
+#[test]
+fn d24_a_stopped_process_is_given_nothing_until_it_goes_on() {
+    let stage = stage();
+    let session = stage.executor("s-1");
+    session.process.stop();
+    wait::until_true("it is seen", || stage.member()["session"]["idle"] == false);
+    stage.team.file("T-1", 1, PLANNED, 0, "a");
+    wait::until_true("it waits", || stage.member()["why"] == "its process is stopped");
+    assert!(stage.team.delivered("T-1", 1).is_empty());
+    session.process.go_on();
+    done(&session, "a");
+}
+
+#[test]
+fn daemons_that_share_a_home_deliver_each_packet_once() {
+    let (one, world) = (stage(), world!());
+    world.settings(&format!("team.home = \"{}\"\n", one.team.home().display()));
+    let project = world.project("other");
+    let daemon = world.start();
+    one.team.member("exec-2", "executor", "T-1", 0);
+    let here = one.executor("s-1");
+    let there = daemon.attach(&world.process(), &project, &Attach::idle("s-2").member("exec-2"));
+    for slot in 0..30 {
+        one.team.file("T-1", 1, PLANNED, slot, &format!("p-{slot}"));
+    }
+    let (mut settled, mut all) = ([0, 0], Vec::new());
+    wait::until_true("all came", || {
+        for (session, settled) in [&here, &there].into_iter().zip(&mut settled) {
+            let dispatches = session.dispatches();
+            for dispatch in &dispatches[*settled..] {
+                session.settled(dispatch);
+                all.push(dispatch.task_id.clone());
+            }
+            *settled = dispatches.len();
+        }
+        all.len() >= 30
+    });
+    all.sort();
+    let mut once = all.clone();
+    once.dedup();
+    assert_eq!((once.len(), all.len()), (30, 30), "{all:?}");
 }
