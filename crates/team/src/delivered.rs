@@ -2,8 +2,8 @@
 //!
 //! A packet is *claimed* durably before it is sent, under a lock that all daemons of this home take, so that no two send it.
 //! A claim ends when its line says `ended`, and is nothing any more when one says `released`. Lines that are not ours, or
-//! torn, are passed over; a file that cannot be read at all stops deliveries of its round, since nobody knows then what was
-//! delivered.
+//! torn, are passed over; a file that cannot be read at all stops deliveries to who takes part in its round, since nobody
+//! knows then what was delivered.
 
 use std::io::ErrorKind;
 use std::time::Duration;

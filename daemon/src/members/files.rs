@@ -54,8 +54,8 @@ pub(super) struct Goal {
     /// The rounds that were read; `None`: all of them.
     pub(super) rounds: Option<Vec<u32>>,
     pub(super) packets: Vec<Packet>,
-    /// Why nothing can be delivered in a part of it.
-    pub(super) problem: Option<String>,
+    /// Why nothing can be delivered to who takes part in this round, or in any (`None`).
+    pub(super) problems: Vec<(Option<u32>, String)>,
 }
 
 impl Files {

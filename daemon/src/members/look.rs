@@ -106,8 +106,8 @@ pub(super) fn look(files: &mut Files, agents: &[String], how: Closeness, now: Ti
         folders.extend(folders_of(files.home.path(), goal));
         found.packets.extend(seen.packets.iter().cloned());
         for member in &mut found.members {
-            if member.record.as_ref().is_ok_and(|record| record.goal == *goal) {
-                member.problem.clone_from(&seen.problem);
+            if let Some(record) = member.record.as_ref().ok().filter(|record| record.goal == *goal) {
+                member.problem = seen.problem_of(record);
             }
         }
         files.goals.insert(goal.clone(), seen);
@@ -143,17 +143,25 @@ fn look_at(
     let there = match listing::rounds(&files.home, goal) {
         Ok(there) => there,
         Err(error) => {
-            seen.problem = Some(format!("the packets of {goal} cannot be read: {}", words(&error)));
+            seen.problems.push((None, format!("the packets of {goal} cannot be read: {}", words(&error))));
             Vec::new()
         }
     };
     for round in there.into_iter().filter(|round| rounds.is_none_or(|wanted| wanted.contains(round))) {
         if let Err(problem) = look_at_round(files, goal, round, &mut seen.packets, now) {
             files.tell_once(problem.clone());
-            seen.problem = Some(problem);
+            seen.problems.push((Some(round), problem));
         }
     }
     seen
+}
+
+impl Goal {
+    /// What keeps this member from getting packets: to leave a round out would change their order.
+    fn problem_of(&self, record: &Record) -> Option<String> {
+        let concerns = |round: &Option<u32>| round.is_none() || record.round.is_none() || *round == record.round;
+        self.problems.iter().find(|(round, _)| concerns(round)).map(|(_, problem)| problem.clone())
+    }
 }
 
 fn look_at_round(

@@ -167,20 +167,25 @@ fn torn_and_foreign_lines_of_the_record_stop_nothing() {
 }
 
 #[test]
-fn a_record_that_cannot_be_read_stops_its_round_and_no_other() {
+fn a_record_that_cannot_be_read_stops_who_takes_part_in_its_round_and_nobody_else() {
     let stage = stage();
     stage.team.file("T-1", 1, PLANNED, 0, "a");
     stage.team.file("T-1", 2, PLANNED, 0, "b");
+    stage.team.file("T-1", 2, PLANNED, 1, "c");
     let record = stage.team.round("T-1", 1).join(".delivered.jsonl");
     symlink("/etc/hostname", &record).unwrap();
     let session = stage.executor("s-1");
     wait::until_true("it says why", || {
         stage.member()["why"].as_str().is_some_and(|why| why.contains("what was delivered"))
     });
+    stage.team.member("second", "executor", "T-1", 2);
+    let second = stage.attach(&Attach::idle("s-2").member("second"));
+    done(&second, "b");
+    second.wait_dispatch("c");
     assert_eq!(came(&session).len(), 0, "nobody knows what was delivered");
     fs::remove_file(&record).unwrap();
     done(&session, "a");
-    done(&session, "b");
+    assert_eq!((came(&session), came(&second)), (vec!["a".to_owned()], vec!["b".to_owned(), "c".to_owned()]));
 }
 
 #[test]
