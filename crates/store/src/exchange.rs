@@ -36,8 +36,9 @@ pub(crate) enum Swapped {
     Unseen,
 }
 
-/// From opening a file to writing it, on a busy machine. Waited for only when two writers have collided.
-const ABOUT_TO_WRITE: Duration = Duration::from_millis(10);
+/// From opening a file to writing it, on a machine with ten times more to do than it can. Waited for only when two writers
+/// have collided, and whoever collided reads the file anew in any case.
+const ABOUT_TO_WRITE: Duration = Duration::from_millis(250);
 
 /// How often two writers may collide before the newest write is kept aside instead.
 const COLLISIONS: usize = 1000;
