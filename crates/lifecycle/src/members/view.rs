@@ -3,7 +3,7 @@
 use queue::DispatchId;
 
 use super::Members;
-use super::packet::{Packet, Record};
+use super::packet::{Leg, Packet, Record};
 use super::state::{Delivery, Member, OpenPacket, Presence, Work};
 use crate::Process;
 use crate::time::Wall;
@@ -131,8 +131,12 @@ impl Member {
                 }
             });
         }
-        if let Err(why) = &self.record {
-            return Some(why.clone());
+        match &self.record {
+            Err(why) => return Some(why.clone()),
+            Ok(record) if Leg::ALL.iter().all(|leg| leg.to() != record.role) => {
+                return Some("no packet is ever addressed to its role".into());
+            }
+            Ok(_) => {}
         }
         if let Some(why) = &self.held {
             return Some(why.clone());

@@ -341,3 +341,12 @@ fn d69_who_stands_by_takes_over_from_a_session_that_takes_nothing() {
     assert_eq!(lines[..2], ["1 notice", "m p1.0 released"]);
     assert_eq!(lines[2..], rest);
 }
+
+#[test]
+fn nothing_is_addressed_to_a_planner_and_that_is_shown() {
+    let mut rig = Rig::new();
+    let planner = lifecycle::members::Attach { record: record(Role::Planner), ..attach(1, "m") };
+    assert_eq!(rig.attach(planner), ["1 is member", "s1 attached", "look"]);
+    assert!(rig.look(&[packet(0)]).is_empty());
+    assert_eq!(rig.members.view()[0].why.as_deref(), Some("no packet is ever addressed to its role"));
+}
