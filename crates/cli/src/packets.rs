@@ -34,7 +34,8 @@ pub(crate) fn of_goal(home: &Home, goal: &str) -> Result<Vec<Packets>, Failure> 
     legs.iter().map(|leg| read_leg(home, leg).map_err(failure)).collect()
 }
 
-/// A leg as JSON: `{round, from_role, to_role, packets, skipped, gap}`.
+/// A leg as JSON: `{round, from_role, to_role, packets, skipped, gap, stage_failed}`; the last is null, or the code of a leg
+/// without a valid packet.
 pub(crate) fn leg_json(read: &Packets) -> Value {
     let leg = &read.leg;
     let skipped = read.skipped.iter().map(|skipped| {
@@ -45,6 +46,7 @@ pub(crate) fn leg_json(read: &Packets) -> Value {
         "round": leg.round(), "from_role": leg.from(), "to_role": leg.to(),
         "packets": read.packets.iter().map(packet_json).collect::<Vec<_>>(),
         "skipped": skipped.collect::<Vec<_>>(), "gap": gap,
+        "stage_failed": read.for_stage().err().map(|failed| failed.code),
     })
 }
 
@@ -61,7 +63,7 @@ pub(crate) fn leg_name(read: &Packets) -> String {
     format!("round {}, {} → {}", read.leg.round(), read.leg.from(), read.leg.to())
 }
 
-/// A leg for people: a line for each file of it, in the order of the slots, and one for a gap.
+/// A leg for people: a line for each file of it, in the order of the slots, one for a gap, and one when no packet is valid.
 pub(crate) fn leg_lines(read: &Packets) -> Vec<Line> {
     let slot = |slot: u8| Line::of(Tone::Dim, &format!("  {slot:02}  "));
     let good = |found: &Found| {
@@ -79,6 +81,11 @@ pub(crate) fn leg_lines(read: &Packets) -> Vec<Line> {
         let behind: Vec<String> = gap.behind.iter().map(|slot| format!("{slot:02}")).collect();
         let text = format!("missing; the composer stops here and does not read {}", behind.join(", "));
         lines.push(slot(gap.missing).and(Tone::Bad, &text));
+    }
+    if let Err(failed) = read.for_stage() {
+        let text =
+            format!("  {}: no valid packet is read here, so the stage of the {} fails", failed.code, read.leg.from());
+        lines.push(Line::of(Tone::Bad, &text));
     }
     lines
 }

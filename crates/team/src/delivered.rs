@@ -184,13 +184,16 @@ pub fn record(
     step: Step<'_>,
     now: Timestamp,
 ) -> Result<(), DeliveredError> {
-    let (state, reason) = match step {
-        Step::Accepted => ("accepted", None),
-        Step::Released(why) => ("released", Some(why)),
-        Step::Ended(reason) => ("ended", reason),
+    let at = now.to_string();
+    let ending = |state: &str, reason: Option<&str>| {
+        let reason = reason.map(|text| kept(text).0);
+        json!({"at": at, "state": state, "dispatch_id": dispatch_id, "reason": reason})
     };
-    let reason = reason.map(|text| kept(text).0);
-    let row = json!({"at": now.to_string(), "state": state, "dispatch_id": dispatch_id, "reason": reason});
+    let row = match step {
+        Step::Accepted => json!({"at": at, "state": "accepted", "dispatch_id": dispatch_id}),
+        Step::Released(why) => ending("released", Some(why)),
+        Step::Ended(reason) => ending("ended", reason),
+    };
     put(&open(home, goal, round)?, &row)
 }
 

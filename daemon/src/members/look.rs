@@ -206,6 +206,9 @@ fn tell_skipped(files: &mut Files, read: &compose::Packets, delivered: &Delivere
     };
     let unknown: Vec<&Skipped> = new.into_iter().filter(|skipped| !files.has_told(&fault(skipped))).collect();
     compose::record_skipped(&files.home, read, unknown.iter().copied(), now);
+    if let (false, Err(failed)) = (unknown.is_empty(), read.for_stage()) {
+        compose::record_failed_stage(&files.home, &read.leg, failed, now);
+    }
     for skipped in unknown {
         // If it cannot be remembered there, this daemon remembers it.
         delivered::record_skipped(&files.home, &read.leg, skipped, now).ok();

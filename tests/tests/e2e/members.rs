@@ -177,6 +177,24 @@ fn files_that_are_no_packets_are_told_of_once_and_passed_over() {
 }
 
 #[test]
+fn a_leg_without_a_valid_packet_fails_its_stage_until_there_is_one() {
+    let stage = stage();
+    let team = &stage.team;
+    team.put(&team.slot("T-1", 1, PLANNED, 0), "{");
+    let session = stage.executor("s-1");
+    wait::until_true("it is told", || team.ledger("security_audit.jsonl").len() == 3);
+    let rows = team.ledger("security_audit.jsonl");
+    assert_eq!(rows[2]["event_type"], "team_stage_failed");
+    assert_eq!(
+        rows[2]["details"],
+        json!({"task_id": "T-1", "round": 1, "stage": "planner", "error_type": "planner_no_packets"})
+    );
+    team.file("T-1", 1, PLANNED, 1, "a");
+    done(&session, "a");
+    assert_eq!(team.ledger("security_audit.jsonl").len(), 3, "it is told once");
+}
+
+#[test]
 fn d69_refused_packets_are_sent_again_at_idle_with_the_same_id() {
     let stage = stage();
     let session = stage.executor("s-1");
@@ -207,8 +225,9 @@ fn d69_a_session_that_takes_nothing_is_asked_no_more_and_another_gets_the_packet
         stage.member()["why"].as_str().is_some_and(|why| why.contains("took none"))
     });
     assert_eq!(session.count("a"), 10);
-    let states = stage.team.delivered("T-1", 1).iter().map(|row| row["state"].clone()).collect::<Vec<_>>();
-    assert_eq!(states, ["claimed", "released"]);
+    let states = || stage.team.delivered("T-1", 1).iter().map(|row| row["state"].clone()).collect::<Vec<_>>();
+    wait::until_true("the claim is taken back", || states().len() > 1);
+    assert_eq!(states(), ["claimed", "released"]);
     stage.team.member("exec-2", "executor", "T-1", 0);
     let other = stage.attach(&Attach::idle("s-2").member("exec-2"));
     done(&other, "a");

@@ -122,6 +122,7 @@ fn legs_are_listed_with_slots_skipped_files_and_gaps() {
     let planner = &listed["legs"][0];
     assert_eq!(planner["gap"], json!({"missing": 3, "behind": [4]}));
     assert_eq!(planner["skipped"][0]["code"], "unparseable");
+    assert!(planner["stage_failed"].is_null());
     assert_eq!(planner["packets"][1]["path"], "team_packets/T-1/r1/planner-to-executor.02.json");
     assert_snapshot!(env.run(&["packet", "list"]), @r"
     T-1  rounds 1
@@ -133,6 +134,20 @@ fn legs_are_listed_with_slots_skipped_files_and_gaps() {
     --- exit 0
     ");
     assert!(!env.home().join(HOME).join("security_audit.jsonl").exists(), "looking writes nothing");
+}
+
+#[test]
+fn a_leg_without_a_valid_packet_fails_its_stage() {
+    let env = TestEnv::new();
+    lay(&env, "r1/executor-to-verifier.json", "{");
+    assert_snapshot!(env.run(&["packet", "list", "T-1"]), @r"
+    round 1, executor → verifier
+      00  skipped, unparseable: EOF while parsing an object at line 1 column 1
+      no_executor_packets: no valid packet is read here, so the stage of the executor fails
+    --- exit 0
+    ");
+    let listed = env.run(&["packet", "list", "T-1", "--json"]).json();
+    assert_eq!(listed["legs"][0]["stage_failed"], "no_executor_packets");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn write(f: &mut fmt::Formatter<'_>, text: &str, also: impl Fn(char) -> bool) ->
     if text.trim().is_empty() {
         return f.write_str("(blank)");
     }
-    let first = text.len() - text.trim_start().len();
+    let first = text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || only_joins(c)).len();
     for (at, c) in text.char_indices() {
         match c {
             '&' => f.write_str("&amp;")?,
@@ -49,12 +49,18 @@ fn leaves_the_line(c: char) -> bool {
     (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Controls of the direction of writing, and tags, which no person sees.
+/// Controls of the direction of writing, tags, and what has no width and joins nothing: no person sees them.
 fn hides_or_reorders(c: char) -> bool {
     matches!(
         c,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}'
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
     )
+}
+
+/// No person sees these either, but scripts and emoji need them.
+fn only_joins(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}') || hides_or_reorders(c)
 }
 
 fn begins_a_block(c: char) -> bool {
@@ -92,6 +98,9 @@ mod tests {
         check("", "(blank)");
         check("\u{3000}", "(blank)");
         check("> x", "&gt; x");
+        // Not behind what nobody sees, either.
+        check("\u{200b}## Audience", "&#8203;&#35;# Audience");
+        check(" \u{200d}\u{fe0f}# x", " \u{200d}\u{fe0f}&#35; x");
     }
 
     #[test]

@@ -129,6 +129,22 @@ fn a_full_disk_claims_nothing() {
 }
 
 #[test]
+fn each_step_has_the_members_that_the_document_names() {
+    let world = world();
+    claim(&world.home(), "a");
+    step(&world.home(), "a", Step::Accepted);
+    step(&world.home(), "a", Step::Ended(None));
+    let text = world.read(&format!("{ROUND}{RECORD}"));
+    let keys = |line: &str| -> Vec<String> {
+        let row: serde_json::Map<String, serde_json::Value> = serde_json::from_str(line).unwrap();
+        row.keys().cloned().collect()
+    };
+    let rows: Vec<Vec<String>> = text.lines().map(keys).collect();
+    assert_eq!(rows[1], ["at", "state", "dispatch_id"]);
+    assert_eq!(rows[2], ["at", "state", "dispatch_id", "reason"]);
+}
+
+#[test]
 fn a_file_that_was_passed_over_is_known() {
     let world = world();
     world.write(&format!("{ROUND}planner-to-executor.01.json"), "{");
