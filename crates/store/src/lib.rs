@@ -54,7 +54,7 @@ pub use lock::{
     LockState, Protection, Readable, Unlocked, Verdict, judge,
 };
 pub use project::{Moved, OpenError, PiFolder, ProjectDir, ProjectRoot, Watched};
-pub use read::{FileBytes, Limit, ReadError};
+pub use read::{FileBytes, Limit, OpenQueue, ReadError};
 pub use replace::{Expected, Method, ReplaceError, Replaced};
 pub use staged::{Staged, Unsynced};
 pub use stamp::{Identity, Stamp};

@@ -75,7 +75,26 @@ pub struct FileBytes {
     pub stamp: Stamp,
 }
 
+/// `tasks.json` as it was read, and still open: a replace that follows at once needs not open and read it again.
+#[derive(Debug)]
+pub struct OpenQueue {
+    /// What was read.
+    pub read: FileBytes,
+    pub(crate) file: OpenFile,
+    pub(crate) stat: Stat,
+}
+
 impl ProjectDir {
+    /// As [`ProjectDir::read_queue`], and keeps the file open.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReadError`]; the file is left alone in every case.
+    pub fn open_queue(&self) -> Result<OpenQueue, ReadError> {
+        let (file, stat) = open_regular(&self.root, names::QUEUE, OFlags::RDONLY)?;
+        Ok(OpenQueue { read: read_open(&file, &stat, Limit::Queue)?, file, stat })
+    }
+
     /// Reads `tasks.json`. A missing file is normal: the queue is empty (D1).
     ///
     /// # Errors

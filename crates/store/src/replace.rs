@@ -109,7 +109,11 @@ impl ProjectDir {
         self.still_named()?;
         match expected {
             Expected::Absent => self.create_queue(bytes),
-            Expected::Bytes(hash) => Staged::write(self, hash, bytes)?.put_in_place(now),
+            Expected::Bytes(hash) => {
+                // The turn comes first: whoever clears leftovers takes one, too, and must not take ours for one.
+                let turn = Turn::take(&self.root)?;
+                Staged::write(self, hash, bytes)?.put_in_place_in(&turn, now)
+            }
         }
     }
 

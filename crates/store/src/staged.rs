@@ -14,7 +14,7 @@ use crate::folder::OpenFile;
 use crate::hash::RawHash;
 use crate::names;
 use crate::project::ProjectDir;
-use crate::read::{Limit, ReadError, open_regular, read_open};
+use crate::read::{Limit, OpenQueue, ReadError, open_regular, read_open};
 use crate::replace::{CHANGED, Method, ReplaceError, Replaced};
 use crate::stamp::{Identity, Stamp};
 use crate::swap::{SwapFile, keep_as_lost};
@@ -62,10 +62,26 @@ impl<P: Deref<Target = ProjectDir>> Staged<P> {
     ///
     /// See [`ReplaceError`]; nothing is left then.
     pub fn begin(project: P, expected: RawHash, bytes: &[u8]) -> Result<Unsynced<P>, ReplaceError> {
+        let old = project.old_queue(expected)?;
+        Self::over(project, old, bytes)
+    }
+
+    /// As [`Staged::begin`], over the file that was just read.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReplaceError`]; nothing is left then.
+    pub fn begin_over(project: P, queue: OpenQueue, bytes: &[u8]) -> Result<Unsynced<P>, ReplaceError> {
+        let OpenQueue { read, file, stat } = queue;
+        let attributes = Attributes::of(&file, &stat)?;
+        let old = Old { file, identity: Identity::of(&stat), attributes, hash: read.hash };
+        Self::over(project, old, bytes)
+    }
+
+    fn over(project: P, old: Old, bytes: &[u8]) -> Result<Unsynced<P>, ReplaceError> {
         if bytes.len() > Limit::Queue.bytes() {
             return Err(ReplaceError::TooLarge { size: bytes.len() });
         }
-        let old = project.old_queue(expected)?;
         let temporary = Private::create(&project.root, names::QUEUE, 0o600)?;
         let ours = temporary.as_seen(bytes);
         let staged = Self { project, temporary, old, ours };
@@ -143,10 +159,15 @@ impl<P: Deref<Target = ProjectDir>> Staged<P> {
     /// # Errors
     ///
     /// See [`ReplaceError`].
-    pub fn put_in_place(mut self, now: Timestamp) -> Result<Replaced, ReplaceError> {
+    pub fn put_in_place(self, now: Timestamp) -> Result<Replaced, ReplaceError> {
+        let turn = Turn::take(&self.project.root)?;
+        self.put_in_place_in(&turn, now)
+    }
+
+    /// As [`Staged::put_in_place`], in a turn that was taken already.
+    pub(crate) fn put_in_place_in(mut self, _: &Turn, now: Timestamp) -> Result<Replaced, ReplaceError> {
         let project = &*self.project;
         project.still_named()?;
-        let _turn = Turn::take(&project.root)?;
         self.temporary.become_swap(&project.root)?;
         project.still_holds(&self.old)?;
         let root = &project.root;

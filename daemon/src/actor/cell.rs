@@ -83,6 +83,7 @@ impl Cell {
             let done = files.perform(job, &context);
             let mut actor = self.lock();
             actor.job_done(Some(files), done);
+            actor.hub.journal.wake();
             let next = actor.next.take();
             let unwanted = actor.files.as_mut().and_then(|files| files.begun.take());
             drop(actor);

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use lifecycle::{Claim, Moment, Process, Wall};
 use queue::{DispatchId, Document};
-use store::{ProjectDir, RawHash, ReplaceError, Staged, Unsynced};
+use store::{OpenQueue, ProjectDir, RawHash, ReplaceError, Staged, Unsynced};
 use tokio::runtime::Handle;
 
 use super::ahead::{Ahead, Found};
@@ -56,18 +56,21 @@ enum OnItsWay {
 }
 
 impl Begun {
-    /// Begins the claim of the file with this hash that is likely to be decided upon.
+    /// Begins the claim of the file that was just read, which is likely to be decided upon.
     ///
     /// # Errors
     /// RUNNING does not fit into the file.
     pub(super) fn likely(
         project: &Arc<ProjectDir>,
-        hash: RawHash,
+        queue: OpenQueue,
         document: &Document,
         likely: Likely,
         ahead: Ahead,
     ) -> Result<Self, queue::QueueFull> {
-        Self::of(project, hash, document, DispatchId::from_random(likely.moment.entropy), likely.moment.wall, ahead)
+        let (dispatch, started) = (DispatchId::from_random(likely.moment.entropy), likely.moment.wall);
+        let (hash, text) = (queue.read.hash, running(document, dispatch, started)?);
+        let writing = OnItsWay::new(Staged::begin_over(project.clone(), queue, text.as_bytes()));
+        Ok(Self { dispatch, started, hash, text, writing, ahead })
     }
 
     /// Begins a claim that is decided.
@@ -80,22 +83,9 @@ impl Begun {
         claim: &Claim,
         ahead: Ahead,
     ) -> Result<Self, queue::QueueFull> {
-        Self::of(project, RawHash::from(claim.hash), document, claim.dispatch, claim.started, ahead)
-    }
-
-    fn of(
-        project: &Arc<ProjectDir>,
-        hash: RawHash,
-        document: &Document,
-        dispatch: DispatchId,
-        started: Wall,
-        ahead: Ahead,
-    ) -> Result<Self, queue::QueueFull> {
-        let text = queue::start(document, dispatch, convert::timestamp(started))?;
-        let writing = match Staged::begin(project.clone(), hash, text.as_bytes()) {
-            Ok(unsynced) => sync_elsewhere(unsynced),
-            Err(error) => OnItsWay::Done(Box::new(Err(error))),
-        };
+        let (dispatch, started, hash) = (claim.dispatch, claim.started, RawHash::from(claim.hash));
+        let text = running(document, dispatch, started)?;
+        let writing = OnItsWay::new(Staged::begin(project.clone(), hash, text.as_bytes()));
         Ok(Self { dispatch, started, hash, text, writing, ahead })
     }
 
@@ -123,10 +113,21 @@ impl Rest {
     }
 }
 
-fn sync_elsewhere(unsynced: Unsynced<Arc<ProjectDir>>) -> OnItsWay {
-    let Ok(runtime) = Handle::try_current() else { return OnItsWay::Done(Box::new(unsynced.sync())) };
-    let (told, writing) = sync_channel(1);
-    // Whoever asked may have given up: then it is removed again.
-    runtime.spawn_blocking(move || told.send(unsynced.sync()).ok());
-    OnItsWay::Syncing(writing)
+fn running(document: &Document, dispatch: DispatchId, started: Wall) -> Result<String, queue::QueueFull> {
+    queue::start(document, dispatch, convert::timestamp(started))
+}
+
+impl OnItsWay {
+    /// The wait for the disk begins on another thread.
+    fn new(begun: Result<Unsynced<Arc<ProjectDir>>, ReplaceError>) -> Self {
+        let unsynced = match begun {
+            Ok(unsynced) => unsynced,
+            Err(error) => return Self::Done(Box::new(Err(error))),
+        };
+        let Ok(runtime) = Handle::try_current() else { return Self::Done(Box::new(unsynced.sync())) };
+        let (told, writing) = sync_channel(1);
+        // Whoever asked may have given up: then it is removed again.
+        runtime.spawn_blocking(move || told.send(unsynced.sync()).ok());
+        Self::Syncing(writing)
+    }
 }

@@ -89,7 +89,8 @@ impl Files {
             }),
         };
         if let Ok(line) = row.to_line() {
-            context.hub.journal.append(line);
+            // The thread that writes it is woken when the message is on its way, a moment later.
+            context.hub.journal.append_quietly(line);
         }
     }
 

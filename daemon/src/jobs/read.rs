@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lifecycle::{Content, Facts, Failure, Pending, Seen, TaskMeta, View};
 use queue::{Assessment, Document, Field, Problem};
-use store::{FileBytes, ProjectDir, ReadError};
+use store::{FileBytes, OpenQueue, ProjectDir, RawHash, ReadError};
 use wire::status::{QueueStatus, TaskStatus};
 
 use super::ahead::Ahead;
@@ -19,8 +19,8 @@ impl Files {
             Err(failure) => return Seen::Failed(failure),
         };
         let likely = context.likely.map(|likely| (likely, Ahead::start(&self.path, likely.session, context)));
-        match dir.read_queue() {
-            Ok(file) => Seen::View(self.view_of(&dir, &file, likely, context)),
+        match dir.open_queue() {
+            Ok(queue) => Seen::View(self.view_of_open(&dir, queue, likely, context)),
             Err(ReadError::Missing) => {
                 self.watched.note_read(None);
                 self.queue = queue_status(None, None, &[]);
@@ -39,34 +39,44 @@ impl Files {
     }
 
     /// What these bytes mean.
-    pub(super) fn view(&mut self, dir: &Arc<ProjectDir>, file: &FileBytes, context: &Context) -> View {
-        self.view_of(dir, file, None, context)
+    pub(super) fn view(&mut self, dir: &ProjectDir, file: &FileBytes, context: &Context) -> View {
+        match self.parsed(file) {
+            Ok(document) => self.view_of(dir, file.hash, document, context),
+            Err(view) => view,
+        }
     }
 
-    fn view_of(
+    /// As [`Files::view`]; what is likely to follow is begun before the task is judged.
+    fn view_of_open(
         &mut self,
         dir: &Arc<ProjectDir>,
-        file: &FileBytes,
+        queue: OpenQueue,
         likely: Option<(Likely, Ahead)>,
         context: &Context,
     ) -> View {
-        self.watched.note_read(Some(file.stamp));
-        let hash = Some(*file.hash.as_bytes());
-        self.fresh = None;
-        match Document::parse(&file.bytes) {
-            Err(problem) => self.unreadable(hash, &problem),
-            Ok(document) => {
-                if document.status() == queue::Status::Pending {
-                    let begun = likely.map(|(likely, ahead)| Begun::likely(dir, file.hash, &document, likely, ahead));
-                    self.begun = begun.and_then(Result::ok).map(Box::new);
-                }
-                let content = self.content(dir, &document, context);
-                if matches!(content, Content::Pending(_)) {
-                    self.fresh = Some(Box::new((file.hash, document)));
-                }
-                View { hash, content }
-            }
+        let document = match self.parsed(&queue.read) {
+            Ok(document) => document,
+            Err(view) => return view,
+        };
+        let hash = queue.read.hash;
+        if let Some((likely, ahead)) = likely.filter(|_| document.status() == queue::Status::Pending) {
+            self.begun = Begun::likely(dir, queue, &document, likely, ahead).ok().map(Box::new);
         }
+        self.view_of(dir, hash, document, context)
+    }
+
+    fn parsed(&mut self, file: &FileBytes) -> Result<Document, View> {
+        self.watched.note_read(Some(file.stamp));
+        self.fresh = None;
+        Document::parse(&file.bytes).map_err(|problem| self.unreadable(Some(*file.hash.as_bytes()), &problem))
+    }
+
+    fn view_of(&mut self, dir: &ProjectDir, hash: RawHash, document: Document, context: &Context) -> View {
+        let content = self.content(dir, &document, context);
+        if matches!(content, Content::Pending(_)) {
+            self.fresh = Some(Box::new((hash, document)));
+        }
+        View { hash: Some(*hash.as_bytes()), content }
     }
 
     fn unreadable(&mut self, hash: Option<[u8; 32]>, problem: &Problem) -> View {
@@ -165,7 +175,7 @@ impl Files {
     /// The document as it is now, if it still is what was read before.
     ///
     /// What was read just before is taken for it without another look: whoever writes checks the bytes once more.
-    pub(super) fn document(&mut self, dir: &ProjectDir, expected: store::RawHash) -> Result<Document, Failure> {
+    pub(super) fn document(&mut self, dir: &ProjectDir, expected: RawHash) -> Result<Document, Failure> {
         if let Some(fresh) = self.fresh.take().filter(|fresh| fresh.0 == expected) {
             return Ok(fresh.1);
         }

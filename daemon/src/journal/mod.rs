@@ -145,8 +145,15 @@ impl Journal {
 
     /// Appends `row`, one JSON object, without ever waiting.
     pub fn append(&self, row: String) -> Appended {
+        let appended = self.append_quietly(row);
+        self.wake();
+        appended
+    }
+
+    /// As [`Journal::append`] for whoever has something more urgent to do; [`Journal::wake`] follows as soon as it is done.
+    pub fn append_quietly(&self, row: String) -> Appended {
         let taken = match self.checked(row) {
-            Ok(line) => self.inner.queue.push(Row { line, confirm: None }).is_ok(),
+            Ok(line) => self.inner.queue.push_quietly(Row { line, confirm: None }).is_ok(),
             Err(_) => false,
         };
         if taken {
@@ -154,6 +161,11 @@ impl Journal {
         }
         self.inner.counts.note_dropped();
         Appended::Dropped
+    }
+
+    /// The rows that were appended quietly are written.
+    pub fn wake(&self) {
+        self.inner.queue.wake();
     }
 
     /// Appends `row` and waits, `limit` at most, until it was handed to the system. Blocks: not for async code.

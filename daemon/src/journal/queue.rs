@@ -41,9 +41,17 @@ impl Queue {
         Self { state: Mutex::default(), came: Condvar::new(), went: Condvar::new(), most_rows, most_bytes }
     }
 
-    /// Takes `row` if there is room now.
-    pub(super) fn push(&self, row: Row) -> Result<(), Full> {
-        self.put(self.lock(), row)
+    /// Takes `row` if there is room now, without waking the thread; [`Queue::wake`] follows.
+    pub(super) fn push_quietly(&self, row: Row) -> Result<(), Full> {
+        self.put_quietly(self.lock(), row)
+    }
+
+    /// Wakes the thread if a row waits.
+    pub(super) fn wake(&self) {
+        let waits = !self.lock().rows.is_empty();
+        if waits {
+            self.came.notify_one();
+        }
     }
 
     /// Takes `row` as soon as there is room, until `deadline`.
@@ -91,15 +99,19 @@ impl Queue {
         !timeout.timed_out()
     }
 
-    fn put(&self, mut state: MutexGuard<'_, State>, row: Row) -> Result<(), Full> {
+    fn put(&self, state: MutexGuard<'_, State>, row: Row) -> Result<(), Full> {
+        self.put_quietly(state, row)?;
+        // Whoever is woken wants the lock at once, so it has been given back.
+        self.came.notify_one();
+        Ok(())
+    }
+
+    fn put_quietly(&self, mut state: MutexGuard<'_, State>, row: Row) -> Result<(), Full> {
         if state.closed || !self.has_room(&state, &row) {
             return Err(Full);
         }
         state.bytes += row.line.len();
         state.rows.push_back(row);
-        // Whoever is woken wants the lock at once.
-        drop(state);
-        self.came.notify_one();
         Ok(())
     }
 
