@@ -236,3 +236,16 @@ fn writers_of_ours_take_turns() {
     assert!(matches!(outcome, Err(ReplaceError::CannotWrite(_))), "{outcome:?}");
     assert_eq!(project.queue_bytes(), b"new");
 }
+
+#[test]
+fn a_file_that_is_being_written_is_no_leftover_to_a_daemon_that_starts() {
+    let project = Project::with_queue(b"old");
+    let root = fs::File::open(&project.root).unwrap();
+    let sys = Meddler::sys(Call::Sync, move |_| {
+        let taken = rustix::fs::flock(&root, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+        assert_eq!(taken, Err(rustix::io::Errno::WOULDBLOCK), "a sweep would have to wait");
+    });
+    let replaced = project.open_with(&sys).replace_queue(hash(b"old"), b"new", now()).unwrap();
+    assert!(replaced.displaced.is_some());
+    assert_eq!(project.queue_bytes(), b"new");
+}
