@@ -81,13 +81,18 @@ impl<'de> Visitor<'de> for EitherSpelling {
                 "kind" => kind = Some(map.next_value()?),
                 "schema" if schema.is_some() => return Err(A::Error::duplicate_field("schema")),
                 "schema" => schema = Some(map.next_value()?),
-                unknown => return Err(A::Error::unknown_field(unknown, &["kind", "schema"])),
+                unknown => return Err(A::Error::unknown_field(unknown, keys_of(kind.as_deref()))),
             }
         }
         let kind = kind.ok_or_else(|| A::Error::missing_field("kind"))?;
         if kind != "json" && schema.is_some() && KINDS.contains(&kind.as_str()) {
-            return Err(A::Error::unknown_field("schema", &["kind"]));
+            return Err(A::Error::unknown_field("schema", keys_of(Some(&kind))));
         }
         OutputFormat::of_kind(&kind, schema.flatten()).ok_or_else(|| A::Error::unknown_variant(&kind, KINDS))
     }
+}
+
+/// The keys of an object of this kind, as far as it is known by then. Nobody should be told to add a key that is refused.
+fn keys_of(kind: Option<&str>) -> &'static [&'static str] {
+    if matches!(kind, None | Some("json")) { &["kind", "schema"] } else { &["kind"] }
 }

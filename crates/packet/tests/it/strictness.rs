@@ -71,6 +71,11 @@ fn only_json_has_a_schema() {
                 "schema",
             );
         }
+        // So it is not offered, either.
+        let unknown = with("/output_format", |format| *format = json!({ "kind": kind, "x": 1 }));
+        check_refused(&unknown, "unknown field `x`, expected `kind`");
+        let message = door::check(unknown.to_string().as_bytes()).unwrap_err().to_string();
+        assert!(!message.contains("`schema`"), "{message}");
     }
 }
 
