@@ -52,19 +52,25 @@ pub(crate) fn unreadable(id: &Id) -> Value {
     error(Some(id), INVALID_PARAMS, "the parameters cannot be read")
 }
 
+/// How the parser words what is well formed by the grammar of JSON and beyond us all the same.
+const BEYOND_US: [&str; 2] = ["recursion limit exceeded", "number out of range"];
+/// The same for half of a surrogate pair, which JavaScript writes when a text was cut within a character.
+const HALF_CHARACTER: [&str; 2] = ["lone leading surrogate", "unexpected end of hex escape"];
+
 /// Errors of JSON that is well formed but beyond us name the id, so that the client does not wait for ever.
 fn parse(line: &[u8]) -> Result<Value, (Option<Id>, String)> {
     let text = std::str::from_utf8(line).map_err(|_| (None, "the line is not UTF-8".to_owned()))?;
     serde_json::from_str(text).map_err(|error| {
         let words = error.to_string();
-        let is_beyond_us =
-            ["recursion limit exceeded", "number out of range"].iter().any(|kind| words.starts_with(kind));
-        let id = is_beyond_us.then(|| {
+        let is_one_of = |kinds: [&str; 2]| kinds.iter().any(|kind| words.starts_with(kind));
+        let is_half = is_one_of(HALF_CHARACTER);
+        let id = (is_half || is_one_of(BEYOND_US)).then(|| {
             let mut finder = IdFinder::default();
             finder.feed(line);
             finder.found()
         });
-        (id.flatten(), format!("the line is not JSON: {words}"))
+        let remedy = if is_half { "; a text was cut within a character: cut it between two" } else { "" };
+        (id.flatten(), format!("the line is not JSON: {words}{remedy}"))
     })
 }
 
@@ -171,6 +177,9 @@ mod tests {
         let deep = "[".repeat(100_000) + &"]".repeat(100_000);
         check(format!(r#"{{"jsonrpc":"2.0","method":"x","params":{deep},"id":3}}"#), &json!(3), -32_700);
         check(r#"{"jsonrpc":"2.0","method":"x","params":{"a":1e999},"id":"i"}"#, &json!("i"), -32_700);
+        for half in [r"\ud83d", r"\ude00", r"\ud83dx", r"\ud83d\n", r"\ud83d\ud83d", r"\ude00\ud83d"] {
+            check(format!(r#"{{"jsonrpc":"2.0","id":4,"method":"x","params":{{"a":"{half}"}}}}"#), &json!(4), -32_700);
+        }
     }
 
     #[test]
