@@ -96,6 +96,16 @@ impl Role {
             Self::Utility => None,
         }
     }
+
+    /// The role that this role owes a packet when its work on one is done: who executes owes its product to who verifies. A
+    /// verifier sends one only if a repair is needed, and nothing is addressed to the others.
+    #[must_use]
+    pub const fn owes(self) -> Option<Self> {
+        match self {
+            Self::Executor => Some(Self::Verifier),
+            Self::Planner | Self::Verifier | Self::Utility => None,
+        }
+    }
 }
 
 words! {

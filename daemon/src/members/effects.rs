@@ -2,7 +2,7 @@
 
 use lifecycle::members::{Change, Effect, Outgoing, Packet, Place};
 use lifecycle::{Admin, Conn, Wall};
-use packet::{Frame, Language, Role, TaskPacket, render};
+use packet::{Frame, Language, TaskPacket, render};
 use queue::DispatchId;
 use wire::Raw;
 use wire::daemon_calls::{DispatchCancel, Notice, NoticeLevel, OwnershipChange, PacketDispatch};
@@ -162,7 +162,5 @@ fn message(packet: &TaskPacket, language: TeamLanguage) -> String {
         TeamLanguage::Chinese => Language::Chinese,
         TeamLanguage::English => Language::English,
     };
-    // Who executes owes its product to who verifies; a repair goes back only if one is needed.
-    let owes = (packet.to_role == Role::Executor).then_some(Role::Verifier);
-    render(packet, Frame { language, owes })
+    render(packet, Frame { language, owes: packet.to_role.owes() })
 }

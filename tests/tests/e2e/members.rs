@@ -109,6 +109,9 @@ fn a_busy_session_is_waited_for_and_a_verifier_gets_products() {
     let said = stage.world.handoff_in(stage.project.root(), &["status"]);
     let said = String::from_utf8(said.stdout).unwrap();
     assert!(said.contains("member eph-check (verifier of T-1 r3): it is at work on packet product"), "{said}");
+    let path = dispatch.params["packet_path"].as_str().unwrap();
+    let read = stage.world.handoff_in(stage.project.root(), &["packet", "show", path]);
+    assert_eq!(String::from_utf8(read.stdout).unwrap(), dispatch.params["message"].as_str().unwrap());
     session.settled(&dispatch);
     wait::until_true("it is over", || stage.member()["packet"].is_null());
     assert_eq!(came(&session), ["product"]);

@@ -155,6 +155,10 @@ fn a_packet_is_shown_as_its_receiver_reads_it() {
     let env = with_packets();
     let said = env.run(&["packet", "show", "team_packets/T-1/r1/planner-to-executor.json"]);
     assert!(said.stdout.contains("objective of pk-1") && said.stdout.contains("You are the executor"), "{said}");
+    assert!(said.stdout.contains("you owe the verifier a packet"), "{said}");
+    // A verifier is told nothing of a repair that may not be needed, here as by the daemon.
+    let product = env.run(&["packet", "show", "team_packets/T-1/r1/executor-to-verifier.json"]);
+    assert!(product.stdout.contains("You are the verifier") && !product.stdout.contains("you owe"), "{product}");
     let place = env.home().join(HOME).join("team_packets/T-1/r1/planner-to-executor.json");
     assert_eq!(env.run(&["packet", "show", place.to_str().unwrap()]).stdout, said.stdout);
     let shown = env.run(&["packet", "show", "team_packets/T-1/r1/planner-to-executor.json", "--json"]).json();

@@ -48,7 +48,7 @@ impl Args {
             TeamLanguage::English => Language::English,
             TeamLanguage::Chinese => Language::Chinese,
         };
-        let text = render(&shown.packet, Frame { language, owes: shown.packet.to_role.sends_to() });
+        let text = render(&shown.packet, Frame { language, owes: shown.packet.to_role.owes() });
         if self.json {
             ctx.out.json_text(&document(&shown, &text)?);
             return Ok(Exit::Good);
