@@ -20,7 +20,7 @@ use crate::project::{Moved, ProjectDir};
 use crate::read::Limit;
 use crate::staged::Staged;
 use crate::stamp::Stamp;
-use crate::swap::SwapFile;
+use crate::swap::{Settled, SwapFile};
 use crate::temporary::Temporary;
 use crate::turn::Turn;
 
@@ -103,22 +103,50 @@ impl ProjectDir {
     ///
     /// See [`ReplaceError`].
     pub fn replace_queue(&self, expected: Expected, bytes: &[u8], now: Timestamp) -> Result<Replaced, ReplaceError> {
-        if bytes.len() > Limit::Queue.bytes() {
-            return Err(ReplaceError::TooLarge { size: bytes.len() });
-        }
         self.still_named()?;
+        // The turn comes first: whoever clears leftovers takes one, too, and must not take ours for one.
+        let turn = Turn::take(&self.root)?;
+        self.replace_in(&turn, expected, bytes, now)
+    }
+
+    /// As [`ProjectDir::replace_queue`] and [`SwapFile::settle`] in one, for whoever does not own the project.
+    ///
+    /// An owner may come at any moment and sweep. So all of it, from the first byte beside the queue to the last look at
+    /// the displaced file, is one turn: the sweep comes before it or after it, and never takes it for the rest of a crash.
+    ///
+    /// # Errors
+    ///
+    /// See [`ReplaceError`]. The inner fault is that of settling: the new bytes stand, and the displaced file stays for the
+    /// sweep at the next start.
+    pub fn replace_unowned(
+        &self,
+        expected: Expected,
+        bytes: &[u8],
+        now: Timestamp,
+    ) -> Result<Result<Settled, IoFault>, ReplaceError> {
+        self.still_named()?;
+        let turn = Turn::take(&self.root)?;
+        let replaced = self.replace_in(&turn, expected, bytes, now)?;
+        Ok(replaced.displaced.map_or(Ok(Settled::Clean), |displaced| displaced.settle(self, now)))
+    }
+
+    fn replace_in(
+        &self,
+        turn: &Turn,
+        expected: Expected,
+        bytes: &[u8],
+        now: Timestamp,
+    ) -> Result<Replaced, ReplaceError> {
         match expected {
-            Expected::Absent => self.create_queue(bytes),
-            Expected::Bytes(hash) => {
-                // The turn comes first: whoever clears leftovers takes one, too, and must not take ours for one.
-                let turn = Turn::take(&self.root)?;
-                Staged::write(self, hash, bytes)?.put_in_place_in(&turn, now)
-            }
+            Expected::Absent => self.create_in(turn, bytes),
+            Expected::Bytes(hash) => Staged::write(self, hash, bytes)?.put_in_place_in(turn, now),
         }
     }
 
-    fn create_queue(&self, bytes: &[u8]) -> Result<Replaced, ReplaceError> {
-        let _turn = Turn::take(&self.root)?;
+    fn create_in(&self, _: &Turn, bytes: &[u8]) -> Result<Replaced, ReplaceError> {
+        if bytes.len() > Limit::Queue.bytes() {
+            return Err(ReplaceError::TooLarge { size: bytes.len() });
+        }
         if self.root.stat(names::QUEUE)?.is_some() {
             return Err(CHANGED);
         }

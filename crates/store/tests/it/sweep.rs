@@ -2,9 +2,10 @@
 
 use std::fs;
 
-use store::SwapVerdict;
+use store::sys::{Call, Sys};
+use store::{PiFolder, ProjectDir, Settled, SwapVerdict};
 
-use crate::support::{Project, now};
+use crate::support::{Meddler, Project, hash, now};
 
 const DIGITS: &str = "0123456789abcdef0123456789abcdef";
 
@@ -57,4 +58,24 @@ fn what_cannot_be_judged_is_kept() {
     fs::write(project.root.join(format!(".tasks.json.{DIGITS}.swap")), big).unwrap();
     let swept = project.open().sweep_temporaries(now(), |_| SwapVerdict::Known).unwrap();
     assert_eq!(swept.lost.len(), 1);
+}
+
+/// A daemon that starts while `handoff submit` writes: it would take the new bytes, or the file that they displaced, for
+/// what a crash left.
+#[test]
+fn a_sweep_never_comes_in_between_the_steps_of_a_write_by_who_owns_nothing() {
+    for moment in [Call::Sync, Call::Unlink] {
+        let project = Project::with_queue(b"old");
+        let root = project.root.clone();
+        let sys = Meddler::sys(moment, move |number| {
+            if number == 0 {
+                let owner = ProjectDir::open(&root, &Sys::real(), PiFolder::Create).unwrap();
+                let swept = owner.sweep_temporaries(now(), |_| SwapVerdict::Unseen);
+                assert!(swept.is_err(), "it waits for its turn, and in vain: {swept:?}");
+            }
+        });
+        let settled = project.open_with(&sys).replace_unowned(hash(b"old"), b"new", now()).unwrap();
+        assert_eq!(settled.unwrap(), Settled::Clean);
+        assert_eq!((project.queue_bytes(), project.leftovers()), (b"new".to_vec(), vec![]));
+    }
 }

@@ -3,10 +3,9 @@
 
 use std::path::Path;
 
-use jiff::Timestamp;
 use queue::{Document, Field, Status, Submission};
 use store::sys::Sys;
-use store::{Expected, PiFolder, ProjectDir, ReplaceError, Replaced, Settled};
+use store::{Expected, IoFault, PiFolder, ProjectDir, ReplaceError, Settled};
 use wire::control::SubmitResult;
 use wire::status::TaskStatus;
 
@@ -35,8 +34,9 @@ pub(crate) fn write(ctx: &Context, root: &Path, task: &Submission) -> Result<Sub
     let document = validate(ctx, &looked_at, existing, task)?;
     let project = ProjectDir::open(root, &Sys::real(), PiFolder::Create).map_err(Failure::usage)?;
     let now = ctx.now();
-    match project.replace_queue(expected, document.text().as_bytes(), now) {
-        Ok(replaced) => settle(ctx, &project, &replaced, now)?,
+    // A daemon may start at this moment.
+    match project.replace_unowned(expected, document.text().as_bytes(), now) {
+        Ok(settled) => tell(ctx, settled),
         Err(ReplaceError::Changed { .. }) => return Err(busy("somebody else wrote the queue at the same time")),
         Err(error) => return Err(Failure::new(Exit::Refused, error.to_string())),
     }
@@ -56,19 +56,13 @@ fn busy(message: &str) -> Failure {
     Failure::new(Exit::Refused, message).hint("`handoff lint` says what is there")
 }
 
-/// Nothing waits for a session here: the displaced file is looked at once more and goes.
-fn settle(ctx: &Context, project: &ProjectDir, replaced: &Replaced, now: Timestamp) -> Result<(), Failure> {
-    let Some(displaced) = &replaced.displaced else { return Ok(()) };
-    match displaced.settle(project, now) {
-        Ok(Settled::Clean) => Ok(()),
+/// What became of the displaced file. The task stands in any case; a leftover is removed when a daemon starts.
+fn tell(ctx: &Context, settled: Result<Settled, IoFault>) {
+    match settled {
+        Ok(Settled::Clean) => {}
         Ok(Settled::Lost { kept_as }) => {
             ctx.out.warn(&format!("somebody wrote to the old queue meanwhile; that is kept as {}", kept_as.display()));
-            Ok(())
         }
-        // The task stands; the leftover is removed when a daemon starts.
-        Err(fault) => {
-            ctx.out.warn(&fault.to_string());
-            Ok(())
-        }
+        Err(fault) => ctx.out.warn(&fault.to_string()),
     }
 }
