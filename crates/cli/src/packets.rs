@@ -34,6 +34,11 @@ pub(crate) fn of_goal(home: &Home, goal: &str) -> Result<Vec<Packets>, Failure> 
     legs.iter().map(|leg| read_leg(home, leg).map_err(failure)).collect()
 }
 
+/// What is said of a goal without packets, which may be a slip of the fingers.
+pub(crate) fn none_of(goal: &str, home: &Home) -> String {
+    format!("{goal} has no packets in {}; `handoff packet list` lists the goals that have some", home.path().display())
+}
+
 /// A leg as JSON: `{round, from_role, to_role, packets, skipped, gap, stage_failed}`; the last is null, or the code of a leg
 /// without a valid packet.
 pub(crate) fn leg_json(read: &Packets) -> Value {
@@ -63,9 +68,11 @@ pub(crate) fn leg_name(read: &Packets) -> String {
     format!("round {}, {} → {}", read.leg.round(), read.leg.from(), read.leg.to())
 }
 
-/// A leg for people: a line for each file of it, in the order of the slots, one for a gap, and one when no packet is valid.
-pub(crate) fn leg_lines(read: &Packets) -> Vec<Line> {
+/// A leg for people, in the order of the slots: what a file holds, cut to `width`, and below it its path, whole, for `packet
+/// show`; then a gap, and that no packet is valid.
+pub(crate) fn leg_lines(read: &Packets, width: Option<usize>) -> Vec<Line> {
     let slot = |slot: u8| Line::of(Tone::Dim, &format!("  {slot:02}  "));
+    let cut = |line: Line| width.map_or_else(|| line.clone(), |width| line.cut(width));
     let good = |found: &Found| {
         let line = slot(found.slot).and(Tone::Strong, &found.packet.packet_id).plain("  ");
         (found.slot, line.plain(&found.packet.objective))
@@ -76,16 +83,17 @@ pub(crate) fn leg_lines(read: &Packets) -> Vec<Line> {
         (skipped.slot, line.plain(&skipped.detail))
     }));
     lines.sort_by_key(|(slot, _)| *slot);
-    let mut lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
+    let path = |slot: u8| Line::of(Tone::Dim, &format!("      {}", read.leg.path(slot)));
+    let mut lines: Vec<Line> = lines.into_iter().flat_map(|(slot, line)| [cut(line), path(slot)]).collect();
     if let Some(gap) = &read.gap {
         let behind: Vec<String> = gap.behind.iter().map(|slot| format!("{slot:02}")).collect();
         let text = format!("missing; the composer stops here and does not read {}", behind.join(", "));
-        lines.push(slot(gap.missing).and(Tone::Bad, &text));
+        lines.push(cut(slot(gap.missing).and(Tone::Bad, &text)));
     }
     if let Err(failed) = read.for_stage() {
         let text =
             format!("  {}: no valid packet is read here, so the stage of the {} fails", failed.code, read.leg.from());
-        lines.push(Line::of(Tone::Bad, &text));
+        lines.push(cut(Line::of(Tone::Bad, &text)));
     }
     lines
 }

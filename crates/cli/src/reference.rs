@@ -61,5 +61,7 @@ fn row(arg: &Arg) -> Option<String> {
     let words: Vec<String> = arg.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
     let words = if words.is_empty() || !takes_value { String::new() } else { format!(": {}", words.join(", ")) };
     let short = arg.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
-    Some(format!("- `{short}{arg}` — {help}{words}{default}"))
+    let aliases: Vec<String> =
+        arg.get_visible_aliases().unwrap_or_default().iter().map(|alias| format!(" [alias: `--{alias}`]")).collect();
+    Some(format!("- `{short}{arg}` — {help}{words}{default}{}", aliases.concat()))
 }

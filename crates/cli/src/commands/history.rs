@@ -29,8 +29,19 @@ pub(crate) struct Args {
 }
 
 /// What stands in its own place of a line, or says too much for one.
-const NOT_SHOWN: [&str; 10] =
-    ["at", "kind", "project", "task_id", "planner", "report", "fingerprint", "log_line", "dispatch_id", "created_at"];
+const NOT_SHOWN: [&str; 11] = [
+    "at",
+    "kind",
+    "project",
+    "task_id",
+    "planner",
+    "report",
+    "fingerprint",
+    "log_line",
+    "dispatch_id",
+    "created_at",
+    "packet_path",
+];
 
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {

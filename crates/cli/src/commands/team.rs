@@ -1,5 +1,6 @@
 //! `handoff team`: the records of members that live for one round (D74). No daemon is needed.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use packet::Role;
 use serde_json::{Value, json};
 use team::members::{self, Listed, MemberError, NewMember};
@@ -25,20 +26,20 @@ pub(crate) struct Args {
 enum Command {
     /// Make a member and print its id
     ///
-    /// How to give it the tool in Claude Code and in Pi is told on standard error, so that `id=$(handoff team add …)`
+    /// How to start Claude Code as the member, and how to give Pi its tool, is told on standard error, so that `id=$(handoff team add …)`
     /// works.
     Add {
         /// Its role
-        #[arg(value_parser = role)]
+        #[arg(value_parser = PossibleValuesParser::new(Role::WORDS).try_map(role))]
         role: Role,
         /// The goal it works on, which is a task's id
-        #[arg(long, value_name = "ID")]
+        #[arg(long, value_name = "ID", value_parser = id)]
         goal: String,
         /// The round it works in; the planner counts them
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(team::leg::ROUND_MAX)))]
         round: u32,
         /// On whose behalf, an agent's id; it stands in the member's id
-        #[arg(long, value_name = "ID", default_value = "handoff")]
+        #[arg(long, value_name = "ID", value_parser = id, default_value = "handoff")]
         parent: String,
         /// Print one JSON document
         #[arg(long)]
@@ -60,8 +61,14 @@ enum Command {
     },
 }
 
-fn role(word: &str) -> Result<Role, String> {
-    Role::from_word(word).ok_or_else(|| format!("a role is one of {}", Role::WORDS.join(", ")))
+/// The words were looked at before.
+fn role(word: String) -> Result<Role, String> {
+    Role::from_word(&word).ok_or(word)
+}
+
+/// A goal or an agent: a part of a path.
+pub(crate) fn id(word: &str) -> Result<String, &'static str> {
+    if team::is_path_part(word) { Ok(word.to_owned()) } else { Err("an id here is 1 to 64 of `A-Z a-z 0-9 _ -`") }
 }
 
 impl Args {
@@ -81,9 +88,6 @@ fn add(ctx: &mut Context, new: &NewMember<'_>, as_json: bool) -> Result<Exit, Fa
     let home = packets::home(ctx)?;
     let id = members::add(&home, new).map_err(failure)?;
     let server = server(ctx, &id);
-    // An option of ours needs no quotes.
-    let word = |word: &String| if word.starts_with("--") { word.clone() } else { quoted(word) };
-    let line = server.iter().map(word).collect::<Vec<_>>().join(" ");
     if as_json {
         ctx.out.json(&json!({
             "id": id, "role": new.role, "task_id": new.goal, "round": new.round, "parent": new.parent,
@@ -92,13 +96,24 @@ fn add(ctx: &mut Context, new: &NewMember<'_>, as_json: bool) -> Result<Exit, Fa
         return Ok(Exit::Good);
     }
     ctx.out.line(Line::of(Tone::Strong, &id));
-    ctx.out.note(
-        Line::of(Tone::Dim, "its tool in Claude Code:  ").plain(&format!("claude mcp add handoff-team -- {line}")),
-    );
-    ctx.out.note(
-        Line::of(Tone::Dim, "its tool in Pi:           ").plain(&format!("pi mcp add -l handoff-team -- {line}")),
-    );
+    for (client, line) in clients(&server) {
+        ctx.out.note(Line::of(Tone::Dim, client).plain(&line));
+    }
     Ok(Exit::Good)
+}
+
+/// How a client gets the tool. Claude Code: for one session, since several members may work in one folder and a server that
+/// is added stands there for all of them. Pi knows servers of a folder only.
+fn clients(server: &[String]) -> [(&'static str, String); 2] {
+    let config = server.split_first().map(|(command, args)| json!({"command": command, "args": args}));
+    let config = json!({"mcpServers": {"handoff-team": config}}).to_string();
+    // An option of ours needs no quotes.
+    let word = |word: &String| if word.starts_with("--") { word.clone() } else { quoted(word) };
+    let line = server.iter().map(word).collect::<Vec<_>>().join(" ");
+    [
+        ("Claude Code as this member:  ", format!("claude --mcp-config {}", quoted(&config))),
+        ("its tool in Pi:              ", format!("pi mcp add -l handoff-team -- {line}")),
+    ]
 }
 
 /// What was asked for in vain is told apart from what the system forbids.
@@ -107,9 +122,8 @@ fn failure(error: MemberError) -> Failure {
         MemberError::Home(error) => packets::failure(error),
         MemberError::Io(fault) => packets::failure(fault.into()),
         MemberError::NoFreeId => Failure::new(Exit::NotGood, error.to_string()),
-        MemberError::NoPlace(_) | MemberError::NoId(_) | MemberError::Unknown(_) | MemberError::NotOurs { .. } => {
-            Failure::usage(error)
-        }
+        MemberError::Unknown(_) => Failure::usage(error).hint("`handoff team list` lists the members"),
+        MemberError::NoPlace(_) | MemberError::NoId(_) | MemberError::NotOurs { .. } => Failure::usage(error),
     }
 }
 

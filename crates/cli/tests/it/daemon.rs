@@ -70,8 +70,17 @@ pub(crate) fn submit(world: &TestEnv, id: &str, more: &[&str]) -> crate::env::Sa
 
 /// A session whose tasks are done by a shell script, attached.
 pub(crate) fn attach(world: &TestEnv, script: &str) -> Running {
+    attach_with(world, &[], script)
+}
+
+/// A session whose packets are done by a shell script, attached as a member.
+pub(crate) fn attach_as(world: &TestEnv, member: &str, script: &str) -> Running {
+    attach_with(world, &["--member", member], script)
+}
+
+fn attach_with(world: &TestEnv, more: &[&str], script: &str) -> Running {
     let file = crate::env::write(&world.root().join("work.sh"), script.as_bytes());
-    let session = world.start(&["attach", "--exec", &format!("sh '{}'", file.display())]);
+    let session = world.start(&[&["attach", "--exec", &format!("sh '{}'", file.display())], more].concat());
     eventually("the session is attached", || session.stderr().contains("attached"));
     session
 }

@@ -10,6 +10,7 @@ mod env;
 mod init;
 mod lint;
 mod logs;
+mod member;
 mod packet;
 mod person;
 mod projects;

@@ -50,9 +50,10 @@ fn members_are_added_listed_and_removed() {
     let said = env.run(&["team", "add", "planner", "--goal", "T-1", "--round", "2"]);
     let id = id_of(&said);
     assert!(id.starts_with("eph-handoff-r2-planner-"), "{said}");
-    let line = format!("handoff-team -- handoff mcp team --agent-id {id}");
-    assert!(said.stderr.contains(&format!("claude mcp add {line}")), "{said}");
-    assert!(said.stderr.contains(&format!("pi mcp add -l {line}")), "{said}");
+    let config = json!({"command": "handoff", "args": ["mcp", "team", "--agent-id", &id]});
+    let config = json!({"mcpServers": {"handoff-team": config}});
+    assert!(said.stderr.contains(&format!("claude --mcp-config '{config}'")), "{said}");
+    assert!(said.stderr.contains(&format!("pi mcp add -l handoff-team -- handoff mcp team --agent-id {id}")), "{said}");
     let listed = env.run(&["team", "list"]).stdout;
     assert_eq!(listed.trim_end(), format!("{id}  planner, task T-1, round 2"));
     let listed = env.run(&["team", "list", "--json"]).json();
@@ -61,7 +62,12 @@ fn members_are_added_listed_and_removed() {
     });
     assert_eq!(listed["members"], json!([expected]));
     assert_eq!(env.run(&["team", "remove", &id]).stdout.trim_end(), format!("removed {id}"));
-    assert_eq!(env.run(&["team", "remove", &id]).code, 2);
+    assert_snapshot!(env.run(&["team", "remove", "eph-gone"]), @r"
+    --- stderr
+    Error: there is no member `eph-gone` in agents/.ephemeral
+    Hint: `handoff team list` lists the members
+    --- exit 2
+    ");
     assert_eq!(env.run(&["team", "list", "--json"]).json()["members"], json!([]));
 }
 
@@ -86,12 +92,17 @@ fn what_can_have_no_packets_is_refused() {
     let env = TestEnv::new();
     assert_snapshot!(env.run(&["team", "add", "planner", "--goal", "a/b", "--round", "1"]), @r"
     --- stderr
-    Error: the goal's id must be 1 to 64 of `A-Z a-z 0-9 _ -`
+    error: invalid value 'a/b' for '--goal <ID>': an id here is 1 to 64 of `A-Z a-z 0-9 _ -`
+
+    For more information, try '--help'.
     --- exit 2
     ");
-    assert_snapshot!(env.run(&["team", "add", "boss", "--goal", "a", "--round", "1"]), @r"
+    assert_snapshot!(env.run(&["team", "add", "planer", "--goal", "a", "--round", "1"]), @r"
     --- stderr
-    error: invalid value 'boss' for '<ROLE>': a role is one of planner, executor, verifier, utility
+    error: invalid value 'planer' for '<ROLE>'
+      [possible values: planner, executor, verifier, utility]
+
+      tip: a similar value exists: 'planner'
 
     For more information, try '--help'.
     --- exit 2
@@ -111,11 +122,15 @@ fn legs_are_listed_with_slots_skipped_files_and_gaps() {
     assert_snapshot!(env.run(&["packet", "list", "T-1"]), @r"
     round 1, planner → executor
       00  pk-1  objective of pk-1
+          team_packets/T-1/r1/planner-to-executor.json
       01  skipped, unparseable: EOF while parsing an object at line 1 column 1
+          team_packets/T-1/r1/planner-to-executor.01.json
       02  pk-2  objective of pk-2
+          team_packets/T-1/r1/planner-to-executor.02.json
       03  missing; the composer stops here and does not read 04
     round 1, executor → verifier
       00  pk-5  objective of pk-5
+          team_packets/T-1/r1/executor-to-verifier.json
     --- exit 0
     ");
     let listed = env.run(&["packet", "list", "T-1", "--json"]).json();
@@ -130,7 +145,7 @@ fn legs_are_listed_with_slots_skipped_files_and_gaps() {
     ");
     assert_snapshot!(env.run(&["packet", "list", "T-2"]), @r"
     --- stderr
-    T-2 has no packets in {HOME}/.local/share/handoffd
+    T-2 has no packets in {HOME}/.local/share/handoffd; `handoff packet list` lists the goals that have some
     --- exit 0
     ");
     assert!(!env.home().join(HOME).join("security_audit.jsonl").exists(), "looking writes nothing");
@@ -176,6 +191,12 @@ fn a_packet_is_shown_as_its_receiver_reads_it() {
     Error: there is no team_packets/T-1/r1/planner-to-executor.07.json in {HOME}/.local/share/handoffd
     Hint: `handoff packet list T-1` lists what there is
     --- exit 1
+    ");
+    assert_snapshot!(env.run(&["packet", "show", "pk-1"]), @r"
+    --- stderr
+    Error: cannot read pk-1: No such file or directory (os error 2)
+    Hint: PATH is a file; `handoff packet list GOAL` shows the path of each packet
+    --- exit 2
     ");
     env.file("own.json", packet("pk-7", None, "verifier", "executor").to_string());
     assert!(env.run(&["packet", "show", "own.json"]).stdout.contains("objective of pk-7"));

@@ -43,8 +43,11 @@ fn a_task_is_shown_with_its_packets_by_round_and_leg() {
     write(&round.join("executor-to-verifier.json"), packet.to_string().as_bytes());
     write(&round.join("executor-to-verifier.01.json"), b"{");
     let shown = world.run(&["show", "T-1"]).stdout;
-    let expected = "packets: round 2, executor → verifier\n  00  pk-1  look at it\n  01  skipped, unparseable: ";
-    assert!(shown.contains(expected), "{shown}");
+    let path = "team_packets/T-1/r2/executor-to-verifier";
+    let expected = format!(
+        "packets: round 2, executor → verifier\n  00  pk-1  look at it\n      {path}.json\n  01  skipped, unparseable: "
+    );
+    assert!(shown.contains(&expected) && shown.contains(&format!("\n      {path}.01.json\n")), "{shown}");
     let packets = world.run(&["show", "T-1", "--json"]).json()["packets"].clone();
     assert_eq!((&packets[0]["round"], &packets[0]["packets"][0]["packet_id"]), (&2.into(), &"pk-1".into()));
 }

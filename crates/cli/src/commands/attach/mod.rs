@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
     exec: Option<String>,
     /// Be this team member: get its packets, and no tasks
-    #[arg(long, visible_alias = "agent-id", value_name = "AGENT_ID")]
+    #[arg(long, visible_alias = "agent-id", value_name = "AGENT_ID", value_parser = super::team::id)]
     member: Option<String>,
 }
 

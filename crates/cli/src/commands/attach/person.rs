@@ -41,6 +41,7 @@ struct Question {
     usual: String,
 }
 
+const PACKET_CHOICES: &str = "when it is done, type `done`; to give it up, `failed`";
 const CHOICES: &str = "when it is done, type `complete`, `error`, or the path of a file with the report (JSON)";
 
 impl Person {
@@ -59,15 +60,13 @@ impl Person {
     }
 
     pub(super) fn start(&mut self, ctx: &Context, job: Job) {
-        ctx.out.note(Line::of(Tone::Strong, &format!("— {} —", job.task_id.as_deref().unwrap_or("a packet"))));
+        ctx.out.note(Line::of(Tone::Strong, &format!("— {} —", job.name)));
         for line in block("", &job.message) {
             ctx.out.note(line);
         }
         match job.kind {
             Kind::Task => ctx.out.note(Line::of(Tone::Strong, CHOICES)),
-            Kind::Packet => {
-                ctx.out.note(Line::of(Tone::Strong, "when it is done, type `done`; to give it up, `failed`"));
-            }
+            Kind::Packet => ctx.out.note(Line::of(Tone::Strong, PACKET_CHOICES)),
         }
         (self.job, self.form, self.sent) = (Some(job), None, false);
     }
@@ -107,8 +106,11 @@ impl Person {
         let report = match (&mut self.form, job.kind, line) {
             (_, Kind::Packet, "done") => String::new(),
             (_, Kind::Packet, "failed") => "given up by hand".to_owned(),
-            (_, Kind::Packet, _) => return None,
             (None, _, "") => return None,
+            (_, Kind::Packet, _) => {
+                ctx.out.note(Line::of(Tone::Strong, PACKET_CHOICES));
+                return None;
+            }
             (None, _, "complete") => {
                 self.form = Some(Form::complete(&job.content));
                 self.ask(ctx);

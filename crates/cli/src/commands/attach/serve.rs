@@ -102,7 +102,9 @@ impl Session {
         };
         let failed = work.kind == Kind::Packet && !said.is_empty();
         if failed && !work.cancelled {
-            ctx.out.warn(&format!("{said}; the packet ends as aborted"));
+            ctx.out.warn(&format!("{said}; {} ends as aborted", work.name));
+        } else if !work.cancelled {
+            ctx.out.note(Line::of(Tone::Strong, &work.name).plain(" is done"));
         }
         let aborted = work.cancelled || failed;
         self.settle(daemon, aborted).await
@@ -139,8 +141,8 @@ impl Session {
         let now = Instant::now();
         let error = match answer {
             Ok(result) => {
-                let task_id = self.work.as_ref().map(|work| work.task_id.clone()).unwrap_or_default();
-                ctx.out.note(Line::of(Tone::Strong, &task_id).plain(&format!(" ended {}", result.status)));
+                let name = self.work.as_ref().map(|work| work.name.clone()).unwrap_or_default();
+                ctx.out.note(Line::of(Tone::Strong, &name).plain(&format!(" ended {}", result.status)));
                 return self.settle(daemon, false).await.map(|()| now);
             }
             // The next connection sends it again.
@@ -214,7 +216,7 @@ impl Session {
             None => {
                 let work = Work {
                     dispatch_id: job.dispatch_id.clone(),
-                    task_id: job.task_id.clone().unwrap_or_default(),
+                    name: job.name.clone(),
                     kind: job.kind,
                     report: None,
                     cancelled: false,
@@ -223,7 +225,7 @@ impl Session {
                     ctx.out.warn(&why);
                     return tell(daemon.client.refuse(id, &ErrorObject::internal(&why)).await);
                 }
-                ctx.out.note(Line::of(Tone::Good, "started").plain(" ").and(Tone::Strong, &work.task_id));
+                ctx.out.note(Line::of(Tone::Good, "started").plain(" ").and(Tone::Strong, &work.name));
                 self.work = Some(work);
                 tell(daemon.client.notify(&State { state: Activity::Busy, hint: None }).await)?;
                 DispatchResult::Accepted { duplicate: Duplicate::No }
@@ -309,6 +311,7 @@ fn of_task(dispatch: TaskDispatch) -> Job {
     Job {
         json: serde_json::to_string(&dispatch).unwrap_or_default(),
         dispatch_id: dispatch.dispatch_id,
+        name: dispatch.task_id.clone(),
         task_id: Some(dispatch.task_id),
         message: dispatch.message,
         content: dispatch.planner,
@@ -322,8 +325,16 @@ fn of_packet(dispatch: PacketDispatch) -> Job {
         json: serde_json::to_string(&dispatch).unwrap_or_default(),
         dispatch_id: dispatch.dispatch_id,
         task_id: packet["goal_id"].as_str().map(str::to_owned),
+        name: packet_name(&packet),
         message: dispatch.message,
         content: dispatch.packet,
         kind: Kind::Packet,
     }
+}
+
+/// `packet pk-1 of T-1 (round 1, planner → executor)`; what is not there is left blank.
+fn packet_name(packet: &serde_json::Value) -> String {
+    let text = |key: &str| packet[key].as_str().unwrap_or_default();
+    let (id, goal, from, to) = (text("packet_id"), text("goal_id"), text("from_role"), text("to_role"));
+    format!("packet {id} of {goal} (round {}, {from} → {to})", packet["round"])
 }

@@ -39,7 +39,8 @@ pub(super) struct Session {
 #[derive(Debug)]
 pub(super) struct Work {
     pub(super) dispatch_id: String,
-    pub(super) task_id: String,
+    /// For people: the task's id, or which packet it is.
+    pub(super) name: String,
     pub(super) kind: Kind,
     /// Its report is ready, and not yet answered.
     pub(super) report: Option<String>,
@@ -158,9 +159,11 @@ impl Session {
         self.ownership = result.ownership;
         let why = result.project.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
         let what = match result.ownership {
-            Ownership::Owner => "this session gets the tasks",
-            Ownership::Standby => "this session stands by",
-            Ownership::Member => "this session gets packets",
+            Ownership::Owner => "this session gets the tasks".to_owned(),
+            Ownership::Standby => "this session stands by".to_owned(),
+            Ownership::Member => {
+                format!("this session gets the packets of {}", self.member.as_deref().unwrap_or("a member"))
+            }
         };
         let line = Line::of(Tone::Good, "attached").plain(" to ").and(Tone::Strong, &result.project.path);
         ctx.out.note(line.plain(&format!(" ({}{why}): {what}", result.project.state)));

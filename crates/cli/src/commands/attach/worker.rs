@@ -15,6 +15,8 @@ pub(super) struct Job {
     pub(super) dispatch_id: String,
     /// The planner's id; for a packet its goal, if it names one.
     pub(super) task_id: Option<String>,
+    /// For people: the task's id, or which packet it is.
+    pub(super) name: String,
     /// Ready to show.
     pub(super) message: String,
     /// The whole dispatch as JSON.

@@ -44,16 +44,15 @@ fn legs(ctx: &mut Context, goal: &str, as_json: bool) -> Result<Exit, Failure> {
         print(ctx, leg);
     }
     if legs.is_empty() {
-        ctx.out.note(format!("{goal} has no packets in {}", home.path().display()));
+        ctx.out.note(packets::none_of(goal, &home));
     }
     Ok(Exit::Good)
 }
 
 fn print(ctx: &mut Context, leg: &Packets) {
     ctx.out.line(Line::of(Tone::Strong, &leg_name(leg)));
-    let width = ctx.out.width();
-    for line in leg_lines(leg) {
-        ctx.out.line(width.map_or_else(|| line.clone(), |width| line.cut(width)));
+    for line in leg_lines(leg, ctx.out.width()) {
+        ctx.out.line(line);
     }
 }
 

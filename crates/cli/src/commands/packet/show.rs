@@ -88,7 +88,9 @@ fn of_leg(home: &Home, leg: &Leg, slot: u8) -> Result<Shown, Failure> {
 }
 
 fn of_file(ctx: &Context, path: &Path) -> Result<Shown, Failure> {
-    let text = read::bytes(ctx, path, TASK_PACKET_MAX_BYTES)?;
+    // What is no path at all is most likely a goal or a packet's id.
+    let hint = "PATH is a file; `handoff packet list GOAL` shows the path of each packet";
+    let text = read::bytes(ctx, path, TASK_PACKET_MAX_BYTES).map_err(|failure| failure.hint(hint))?;
     let packet = door::check(&text).map_err(|refusal| {
         let hint = format!("`handoff packet check {}` says how to write one", quoted(&path.to_string_lossy()));
         Failure::new(Exit::NotGood, format!("{}: {refusal}", refusal.code())).hint(hint)

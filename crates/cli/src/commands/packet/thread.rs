@@ -40,7 +40,7 @@ impl Args {
             ctx.out.line(width.map_or_else(|| line.clone(), |width| line.cut(width)));
         }
         if lines.is_empty() {
-            ctx.out.note(format!("{} has no packets in {}", self.goal, home.path().display()));
+            ctx.out.note(packets::none_of(&self.goal, &home));
         }
         Ok(Exit::Good)
     }

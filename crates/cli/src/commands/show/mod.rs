@@ -90,7 +90,7 @@ fn packets_of(ctx: &mut Context, found: &Found) {
     };
     for leg in legs {
         ctx.out.line(Line::of(Tone::Dim, "packets: ").plain(&leg_name(leg)));
-        leg_lines(leg).into_iter().for_each(|line| ctx.out.line(line));
+        leg_lines(leg, None).into_iter().for_each(|line| ctx.out.line(line));
     }
 }
 
