@@ -158,6 +158,7 @@ fn a_leg_without_a_valid_packet_fails_its_stage() {
     assert_snapshot!(env.run(&["packet", "list", "T-1"]), @r"
     round 1, executor → verifier
       00  skipped, unparseable: EOF while parsing an object at line 1 column 1
+          team_packets/T-1/r1/executor-to-verifier.json
       no_executor_packets: no valid packet is read here, so the stage of the executor fails
     --- exit 0
     ");
