@@ -24,14 +24,48 @@ pub(crate) fn failure(error: HomeError) -> Failure {
     }
 }
 
-/// The legs of a goal that have a file, by round.
-pub(crate) fn of_goal(home: &Home, goal: &str) -> Result<Vec<Packets>, Failure> {
+/// The packets of a goal.
+#[derive(Debug, Default)]
+pub(crate) struct OfGoal {
+    /// The legs that have a file, by round.
+    pub(crate) legs: Vec<Packets>,
+    /// The rounds that cannot be read, which says nothing of the others.
+    pub(crate) unreadable: Vec<(u32, Failure)>,
+}
+
+/// All that can be read of a goal.
+pub(crate) fn of_goal(home: &Home, goal: &str) -> Result<OfGoal, Failure> {
     if !is_path_part(goal) {
         let message = format!("`{goal}` cannot have packets: a goal's id is 1 to 64 of `A-Z a-z 0-9 _ -`");
         return Err(Failure::usage(message));
     }
-    let legs = listing::legs(home, goal).map_err(failure)?;
-    legs.iter().map(|leg| read_leg(home, leg).map_err(failure)).collect()
+    let mut found = OfGoal::default();
+    for round in listing::rounds(home, goal).map_err(failure)? {
+        match of_round(home, goal, round) {
+            Ok(legs) => found.legs.extend(legs),
+            Err(error) => found.unreadable.push((round, failure(error))),
+        }
+    }
+    Ok(found)
+}
+
+fn of_round(home: &Home, goal: &str, round: u32) -> Result<Vec<Packets>, HomeError> {
+    listing::legs(home, goal, round)?.iter().map(|leg| read_leg(home, leg)).collect()
+}
+
+impl OfGoal {
+    /// The legs as JSON, and `{round, error}` for each round that cannot be read.
+    pub(crate) fn json(&self) -> Vec<Value> {
+        let unreadable = self.unreadable.iter();
+        let unreadable = unreadable.map(|(round, failure)| json!({"round": round, "error": failure.message}));
+        self.legs.iter().map(leg_json).chain(unreadable).collect()
+    }
+
+    /// Tells of the rounds that cannot be read; all is good if there are none.
+    pub(crate) fn tell_unreadable(&self, ctx: &Context) -> Exit {
+        self.unreadable.iter().for_each(|(_, failure)| ctx.out.failure(failure));
+        if self.unreadable.is_empty() { Exit::Good } else { Exit::NotGood }
+    }
 }
 
 /// What is said of a goal without packets, which may be a slip of the fingers.
@@ -41,7 +75,7 @@ pub(crate) fn none_of(goal: &str, home: &Home) -> String {
 
 /// A leg as JSON: `{round, from_role, to_role, packets, skipped, gap, stage_failed}`; the last is null, or the code of a leg
 /// without a valid packet.
-pub(crate) fn leg_json(read: &Packets) -> Value {
+fn leg_json(read: &Packets) -> Value {
     let leg = &read.leg;
     let skipped = read.skipped.iter().map(|skipped| {
         json!({"slot": skipped.slot, "path": leg.path(skipped.slot), "code": skipped.code, "detail": skipped.detail})

@@ -4,7 +4,7 @@ use store::Kind;
 
 use crate::edge;
 use crate::home::{Home, HomeError};
-use crate::leg::{Leg, PACKETS, round_of_folder};
+use crate::leg::{Leg, PACKETS, round_folder, round_of_folder};
 use crate::part::is_path_part;
 
 /// The goals that have a folder, sorted.
@@ -36,18 +36,17 @@ pub fn rounds(home: &Home, goal: &str) -> Result<Vec<u32>, HomeError> {
     Ok(rounds)
 }
 
-/// The legs of a goal that have at least one file: by round, then planner, executor, verifier.
+/// The legs of a goal's round that have at least one file: planner, executor, verifier.
 ///
 /// # Errors
 ///
 /// As [`goals`].
-pub fn legs(home: &Home, goal: &str) -> Result<Vec<Leg>, HomeError> {
-    let mut legs = Vec::new();
-    for round in rounds(home, goal)? {
-        let Some(folder) = home.open_below(&[PACKETS, goal, &crate::leg::round_folder(round)])? else { continue };
-        let names = folder.list()?;
-        let of_round = edge::edges().filter_map(|(from, to)| Leg::new(goal, round, from, to).ok());
-        legs.extend(of_round.filter(|leg| names.iter().any(|name| leg.slot_of(name).is_some())));
+pub fn legs(home: &Home, goal: &str, round: u32) -> Result<Vec<Leg>, HomeError> {
+    if !is_path_part(goal) {
+        return Ok(Vec::new());
     }
-    Ok(legs)
+    let Some(folder) = home.open_below(&[PACKETS, goal, &round_folder(round)])? else { return Ok(Vec::new()) };
+    let names = folder.list()?;
+    let of_round = edge::edges().filter_map(|(from, to)| Leg::new(goal, round, from, to).ok());
+    Ok(of_round.filter(|leg| names.iter().any(|name| leg.slot_of(name).is_some())).collect())
 }

@@ -255,6 +255,27 @@ fn a_link_below_the_home_is_not_followed_and_told() {
 }
 
 #[test]
+fn a_round_that_cannot_be_read_does_not_hide_the_others() {
+    let env = TestEnv::new();
+    lay(&env, "r1/planner-to-executor.json", &packet("pk-1", None, "planner", "executor").to_string());
+    lay(&env, "r2", "a file where a folder should be");
+    assert_snapshot!(env.run(&["packet", "list", "T-1"]), @r"
+    round 1, planner → executor
+      00  pk-1  objective of pk-1
+          team_packets/T-1/r1/planner-to-executor.json
+    --- stderr
+    Error: cannot open the folder `{HOME}/.local/share/handoffd/team_packets/T-1/r2`: Not a directory (os error 20)
+    Hint: a file or a symbolic link stands where a folder should; links are not followed here: move it away
+    --- exit 1
+    ");
+    let legs = env.run(&["packet", "list", "T-1", "--json"]).json()["legs"].clone();
+    assert_eq!((&legs[0]["packets"][0]["packet_id"], &legs[1]["round"]), (&"pk-1".into(), &2.into()));
+    assert!(legs[1]["error"].as_str().unwrap().contains("/r2`"), "{legs}");
+    let thread = env.run(&["packet", "thread", "T-1"]);
+    assert!(thread.stdout.contains("pk-1") && thread.stderr.contains("/r2`") && thread.code == 1, "{thread}");
+}
+
+#[test]
 fn the_same_home_as_the_daemon() {
     let env = TestEnv::new();
     let config = format!("[team]\nhome = \"{}\"\nlanguage = \"en\"\n", env.root().join("team").display());

@@ -195,7 +195,8 @@ fn goals_rounds_and_legs_are_listed_by_their_names() {
     assert_eq!(listing::goals(&home).unwrap(), ["goal-7"]);
     assert_eq!(listing::rounds(&home, "goal-7").unwrap(), [1, 2, 10]);
     assert_eq!(listing::rounds(&home, "../x").unwrap(), [0; 0]);
-    let legs: Vec<String> = listing::legs(&home, "goal-7").unwrap().iter().map(|leg| leg.path(0)).collect();
+    let legs = [1, 2, 3, 10].into_iter().flat_map(|round| listing::legs(&home, "goal-7", round).unwrap());
+    let legs: Vec<String> = legs.map(|leg| leg.path(0)).collect();
     let expected =
         ["team_packets/goal-7/r2/planner-to-executor.json", "team_packets/goal-7/r10/verifier-to-executor.json"];
     assert_eq!(legs, expected);

@@ -7,13 +7,14 @@ use team::listing;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::packets::{self, leg_json, leg_lines, leg_name};
+use crate::packets::{self, leg_lines, leg_name};
 use crate::text::{Line, Tone};
 
 /// List the packets of a goal by round and leg, or the goals that have some
 ///
 /// Each slot is judged as the composer would: a file that it would pass over is shown with the reason, and so is a
-/// missing slot that hides what lies behind it. Nothing is written and no daemon is needed.
+/// missing slot that hides what lies behind it. Exit 1 when a round cannot be read; the others are shown. Nothing is
+/// written and no daemon is needed.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The goal, which is a task's id [default: list the goals]
@@ -34,19 +35,18 @@ impl Args {
 
 fn legs(ctx: &mut Context, goal: &str, as_json: bool) -> Result<Exit, Failure> {
     let home = packets::home(ctx)?;
-    let legs = packets::of_goal(&home, goal)?;
+    let found = packets::of_goal(&home, goal)?;
     if as_json {
-        let legs: Vec<Value> = legs.iter().map(leg_json).collect();
-        ctx.out.json(&json!({"goal": goal, "home": home.path(), "legs": legs}));
-        return Ok(Exit::Good);
+        ctx.out.json(&json!({"goal": goal, "home": home.path(), "legs": found.json()}));
+        return Ok(found.tell_unreadable(ctx));
     }
-    for leg in &legs {
+    for leg in &found.legs {
         print(ctx, leg);
     }
-    if legs.is_empty() {
+    if found.legs.is_empty() && found.unreadable.is_empty() {
         ctx.out.note(packets::none_of(goal, &home));
     }
-    Ok(Exit::Good)
+    Ok(found.tell_unreadable(ctx))
 }
 
 fn print(ctx: &mut Context, leg: &Packets) {

@@ -11,7 +11,8 @@ use crate::text::{Line, Tone};
 
 /// Show which packet of a goal answers which, by their `parent_packet`
 ///
-/// Packets that the composer would read, each below the one that it answers.
+/// Packets that the composer would read, each below the one that it answers. Exit 1 when a round cannot be read; the
+/// others are shown.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The goal, which is a task's id
@@ -27,22 +28,22 @@ const MOST_INDENT: usize = 12;
 impl Args {
     pub(super) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
         let home = packets::home(ctx)?;
-        let found = packets::of_goal(&home, &self.goal)?.into_iter().flat_map(|leg| leg.packets).collect();
-        let lines = thread::lines(found);
+        let mut found = packets::of_goal(&home, &self.goal)?;
+        let lines = thread::lines(found.legs.drain(..).flat_map(|leg| leg.packets).collect());
         if self.json {
             let packets: Vec<Value> = lines.iter().map(as_json).collect();
             ctx.out.json(&json!({"goal": self.goal, "packets": packets}));
-            return Ok(Exit::Good);
+            return Ok(found.tell_unreadable(ctx));
         }
         let width = ctx.out.width();
         for line in &lines {
             let line = as_line(line);
             ctx.out.line(width.map_or_else(|| line.clone(), |width| line.cut(width)));
         }
-        if lines.is_empty() {
+        if lines.is_empty() && found.unreadable.is_empty() {
             ctx.out.note(packets::none_of(&self.goal, &home));
         }
-        Ok(Exit::Good)
+        Ok(found.tell_unreadable(ctx))
     }
 }
 

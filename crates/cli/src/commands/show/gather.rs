@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 use team::Home;
-use team::compose::Packets;
 use wire::control::HistoryList;
 use wire::limits::HISTORY_MAX;
 use wire::status::ProjectStatus;
@@ -10,7 +9,7 @@ use wire::status::ProjectStatus;
 use crate::daemon::Daemon;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::packets;
+use crate::packets::{self, OfGoal};
 use crate::queue_file::{self, QUEUE, QueueFile};
 
 /// What was found.
@@ -25,7 +24,7 @@ pub(super) struct Found {
     outcome: Map<String, Value>,
     children: Vec<String>,
     /// Its packets by round and leg, or why they cannot be read.
-    pub(super) packets: Result<Vec<Packets>, Failure>,
+    pub(super) packets: Result<OfGoal, Failure>,
 }
 
 /// Collects a task, the one in the queue if none is named.
@@ -48,7 +47,7 @@ pub(super) async fn task(
         return Err(Failure::new(Exit::Refused, message).hint("`handoff history` lists those that are"));
     };
     let children = children(&rows, id);
-    let packets = if team::is_path_part(id) { packets::of_goal(team_home, id) } else { Ok(Vec::new()) };
+    let packets = if team::is_path_part(id) { packets::of_goal(team_home, id) } else { Ok(OfGoal::default()) };
     let mut facts = vec![("project", project.path.clone())];
     for (name, key) in [("dispatch", "dispatch_id"), ("started", "started_at"), ("completed", "completed_at")] {
         facts.extend(Some((name, text(&whole, key))).filter(|(_, value)| !value.is_empty()));
@@ -88,10 +87,10 @@ impl Found {
         })
     }
 
-    /// The legs, or `{"error"}`: a home that cannot be read is no reason to show nothing.
+    /// The legs, with `{round, error}` for a round, or `{error}` for all, that cannot be read: a home that cannot be read is no reason to show nothing.
     fn packets_json(&self) -> Value {
         match &self.packets {
-            Ok(legs) => legs.iter().map(packets::leg_json).collect(),
+            Ok(found) => found.json().into(),
             Err(failure) => json!({"error": failure.message}),
         }
     }

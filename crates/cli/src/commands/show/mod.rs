@@ -84,13 +84,16 @@ fn print(ctx: &mut Context, found: &Found) {
 
 /// The packets by round and leg; nothing when there are none.
 fn packets_of(ctx: &mut Context, found: &Found) {
-    let legs = match &found.packets {
-        Ok(legs) => legs,
+    let packets = match &found.packets {
+        Ok(packets) => packets,
         Err(failure) => return field(ctx, "packets", &format!("cannot be read: {}", failure.message)),
     };
-    for leg in legs {
+    for leg in &packets.legs {
         ctx.out.line(Line::of(Tone::Dim, "packets: ").plain(&leg_name(leg)));
         leg_lines(leg, None).into_iter().for_each(|line| ctx.out.line(line));
+    }
+    for (round, failure) in &packets.unreadable {
+        field(ctx, "packets", &format!("round {round} cannot be read: {}", failure.message));
     }
 }
 
