@@ -24,7 +24,7 @@ mod tests;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::mpsc::WeakSender;
 
@@ -54,9 +54,8 @@ struct Shared {
     overflows: AtomicU64,
     /// For looks on the backend's thread; set when the loop turns.
     looker: Mutex<Option<sweep::Looker>>,
-    /// Since when the backend's thread is looking.
-    here_since: Mutex<Option<Instant>>,
-    /// Counts looks; the supervisor sees by it whether the loop still turns.
+    /// Counts looks, for tests that wait for some.
+    #[cfg(test)]
     looks: AtomicU64,
 }
 
@@ -84,7 +83,7 @@ impl Watch {
             events: Mutex::new(Events::new(wanted)),
             overflows: AtomicU64::new(0),
             looker: Mutex::default(),
-            here_since: Mutex::default(),
+            #[cfg(test)]
             looks: AtomicU64::new(0),
         });
         Self { shared }

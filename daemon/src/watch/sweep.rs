@@ -5,8 +5,8 @@
 //! goes on. What events tell is looked at by the thread that reads them, where it can: should that one get stuck, the
 //! sweep goes on without it.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
@@ -24,22 +24,24 @@ const GATHER: Duration = Duration::from_millis(2);
 /// How often folders that the kernel's limits kept from being watched are tried again.
 const ARM_AGAIN: Duration = Duration::from_secs(60);
 
-/// Keeps one loop turning until the future is dropped; a loop that stands still for `stuck_after` is replaced.
+/// Keeps one loop turning until the future is dropped. A look that does not come back for `stuck_after` sends its project
+/// to the pool; if it was the loop's, another loop goes on.
 pub(super) async fn supervise(shared: &Arc<Shared>, pool: Pool, stuck_after: Duration) {
     let stop = Stop(shared.clone());
-    *lock(&shared.looker) = Some(Looker { runtime: Handle::current(), pool: pool.clone() });
-    let mut turn = start(shared, &pool);
+    let here = Looker::new(&pool);
+    *lock(&shared.looker) = Some(here.clone());
+    let mut turning = start(shared, &pool);
     loop {
-        let before = shared.looks.load(Ordering::Relaxed);
         tokio::time::sleep(stuck_after).await;
-        let stands_still = shared.looks.load(Ordering::Relaxed) == before;
-        let seems_stuck = stands_still || stop.0.is_stuck_here(stuck_after);
-        let hangs = seems_stuck && set_hanging_aside(&stop.0);
-        if hangs && stands_still {
-            turn = None;
+        if let Some(hanging) = here.hangs_at(stuck_after) {
+            set_aside(&stop.0, &hanging);
         }
-        if turn.is_none() {
-            turn = start(shared, &pool);
+        if let Some(hanging) = turning.as_ref().and_then(|looker| looker.hangs_at(stuck_after)) {
+            set_aside(&stop.0, &hanging);
+            turning = None;
+        }
+        if turning.is_none() {
+            turning = start(shared, &pool);
         }
     }
 }
@@ -53,30 +55,29 @@ impl Drop for Stop {
     }
 }
 
-/// A look at a project that is not on the pool does not come back: that project goes there, with its neighbours.
-fn set_hanging_aside(shared: &Shared) -> bool {
-    let projects = lock(&shared.projects);
-    let Some(hanging) = projects.iter().find(|watched| watched.is_looking() && !watched.can_hang()) else {
-        return false;
-    };
+/// A look at this project does not come back: it goes to the pool, with its neighbours.
+fn set_aside(shared: &Shared, hanging: &Watched) {
+    if hanging.can_hang() {
+        return;
+    }
     hanging.is_found_hanging();
     // What lies on the same disk would be the next to hold the loop up.
     let device = hanging.device();
+    let projects = lock(&shared.projects);
     for neighbour in projects.iter().filter(|watched| device.is_some() && watched.device() == device) {
         neighbour.is_found_hanging();
     }
     tracing::warn!(project = %hanging.path().display(), "the project's file system does not answer; the others go on");
-    true
 }
 
 /// Starts a loop; the one before ends. `None`: there is no thread for it now.
-fn start(shared: &Arc<Shared>, pool: &Pool) -> Option<u64> {
+fn start(shared: &Arc<Shared>, pool: &Pool) -> Option<Looker> {
     let turn = shared.dirty.next_turn();
-    let looker = Looker { runtime: Handle::current(), pool: pool.clone() };
-    let sweep = Loop { shared: shared.clone(), turn, looker };
+    let looker = Looker::new(pool);
+    let sweep = Loop { shared: shared.clone(), turn, looker: looker.clone() };
     let thread = std::thread::Builder::new().name("handoffd-watch".to_owned()).spawn(move || sweep.run());
     match thread {
-        Ok(_) => Some(turn),
+        Ok(_) => Some(looker),
         Err(error) => {
             tracing::error!(%error, "no thread for the sweep; trying again");
             None
@@ -90,11 +91,23 @@ struct Loop {
     looker: Looker,
 }
 
-/// What a thread needs to look.
+/// What a thread needs to look, and where it is looking.
 #[derive(Clone)]
 pub(super) struct Looker {
     runtime: Handle,
     pool: Pool,
+    at: Arc<Mutex<Option<(Arc<Watched>, Instant)>>>,
+}
+
+impl Looker {
+    fn new(pool: &Pool) -> Self {
+        Self { runtime: Handle::current(), pool: pool.clone(), at: Arc::default() }
+    }
+
+    /// The project at which its thread has been looking for so long.
+    fn hangs_at(&self, long: Duration) -> Option<Arc<Watched>> {
+        lock(&self.at).as_ref().filter(|(_, since)| since.elapsed() > long).map(|(watched, _)| watched.clone())
+    }
 }
 
 impl Loop {
@@ -163,15 +176,8 @@ impl Shared {
         }
         let _entered = looker.runtime.enter();
         let now = Instant::now();
-        *lock(&self.here_since) = Some(now);
         batch.retain(|watched| self.look_at_marked(watched, &looker, now));
-        *lock(&self.here_since) = None;
         gather(&mut batch);
-    }
-
-    /// Whether the thread that reads the events has been looking for so long.
-    fn is_stuck_here(&self, long: Duration) -> bool {
-        lock(&self.here_since).is_some_and(|since| since.elapsed() > long)
     }
 
     /// Whether an actor was told, or may have been.
@@ -193,15 +199,17 @@ impl Shared {
             }
             return Looked::Same;
         }
-        self.looks.fetch_add(1, Ordering::Relaxed);
         let looked = if watched.can_hang() {
             self.look_elsewhere(watched, looker, by, weight, now);
             Looked::Told
         } else {
+            *lock(&looker.at) = Some((watched.clone(), Instant::now()));
             let looked = watched.look(by, weight, now);
+            *lock(&looker.at) = None;
             self.looked(watched, looked, by, weight);
             looked
         };
+        #[cfg(test)]
         self.looks.fetch_add(1, Ordering::Relaxed);
         looked
     }

@@ -325,6 +325,12 @@ impl Watched {
         lock(&self.seen).stamps.is_confirmed()
     }
 
+    /// Nobody has it on a list of what to look at.
+    #[cfg(test)]
+    pub(super) fn is_unmarked(&self) -> bool {
+        self.mark.load(Ordering::Acquire) == 0
+    }
+
     /// The folder whose route leads here.
     pub(super) fn armed(&self) -> Option<Arc<Path>> {
         match &*lock(&self.how) {

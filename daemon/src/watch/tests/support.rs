@@ -67,6 +67,13 @@ impl Silent {
         sink(&Hint::Wake);
     }
 
+    /// A hint that is looked at on this thread.
+    pub(in crate::watch) fn look(&self, path: &Path) {
+        let sink = self.sink.lock().unwrap().clone().unwrap();
+        sink(&Hint::Path { path, about: About::Content });
+        sink(&Hint::Look);
+    }
+
     pub(in crate::watch) fn lost(&self) {
         self.sink.lock().unwrap().as_ref().unwrap()(&Hint::Lost);
     }
@@ -129,7 +136,7 @@ impl World {
     pub(in crate::watch) async fn sweeps(&self, times: u64) {
         let projects = self.watch.shared.projects.lock().unwrap().len() as u64;
         let looks = || self.watch.shared.looks.load(std::sync::atomic::Ordering::Relaxed);
-        let wanted = looks() + 2 * projects * (times + 1);
+        let wanted = looks() + projects * (times + 1);
         until(|| looks() >= wanted).await;
     }
 }
