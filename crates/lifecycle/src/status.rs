@@ -222,6 +222,12 @@ impl Project {
         self.run().map(|run| run.dispatch)
     }
 
+    /// How often the RUNNING dispatch was sent to its session, by this daemon (D69).
+    #[must_use]
+    pub fn sends(&self) -> u32 {
+        self.run().map_or(0, |run| run.sends.into())
+    }
+
     /// The last reading of the file.
     #[must_use]
     pub fn view(&self) -> Option<&crate::View> {

@@ -112,8 +112,9 @@ impl Actor {
         let Some(peer) = self.peer(conn).cloned() else { return };
         match message {
             Outgoing::Dispatch { dispatch, expires } => {
-                self.sends += 1;
+                self.journal_sent(dispatch);
                 self.send_dispatch(&peer, dispatch, expires);
+                self.hub.journal.wake();
             }
             Outgoing::Remind(dispatch) => {
                 let text = self.reminder();

@@ -30,7 +30,7 @@ pub(super) fn record(actor: &mut Actor, fact: Fact, at: Wall) {
         Fact::Rejected { task, text } => actor.rejected(&task, &text, at),
         Fact::Cancelled { task, text } => actor.cancelled_before(&task, text, at),
         Fact::Started { task, dispatch, again } => actor.started(&task, dispatch, again),
-        Fact::Sent(dispatch) => actor.sent(dispatch, at),
+        Fact::Sent(dispatch) => actor.sent(dispatch),
         Fact::Accepted(dispatch) => actor.accepted(dispatch, at),
         Fact::NotAccepted(dispatch) => actor.not_accepted(dispatch, at),
         Fact::Run(dispatch, run) => actor.run_seen(dispatch, &run, at),
@@ -49,13 +49,15 @@ pub(super) fn record(actor: &mut Actor, fact: Fact, at: Wall) {
 
 impl Actor {
     fn journal(&self, at: Wall, entry: Entry) {
-        let row = Row { at: convert::time(at), project: Some(self.path_text.to_string()), entry };
-        match row.to_line() {
-            Ok(line) => {
-                self.hub.journal.append(line);
-            }
-            Err(error) => tracing::error!(%error, "a row of the journal could not be written as JSON"),
+        if let Some(line) = self.row(at, entry) {
+            self.hub.journal.append(line);
         }
+    }
+
+    fn row(&self, at: Wall, entry: Entry) -> Option<String> {
+        let row = Row { at: convert::time(at), project: Some(self.path_text.to_string()), entry };
+        let unwritable = |error: &_| tracing::error!(%error, "a row of the journal could not be written as JSON");
+        row.to_line().inspect_err(unwritable).ok()
     }
 
     fn publish(&self, what: EventKind) {
@@ -116,8 +118,7 @@ impl Actor {
         }
     }
 
-    fn started(&mut self, task: &TaskMeta, dispatch: DispatchId, again: bool) {
-        self.sends = 0;
+    fn started(&self, task: &TaskMeta, dispatch: DispatchId, again: bool) {
         let id = dispatch.to_string();
         if again {
             tracing::warn!(project = %self.path.display(), task = task.task_id, dispatch = id, "a task that ran before is dispatched again");
@@ -126,12 +127,19 @@ impl Actor {
         }
     }
 
-    fn sent(&self, dispatch: DispatchId, at: Wall) {
-        // Told before the message leaves (D22), so this one is not counted yet.
-        let (task_id, dispatch_id, attempt) = (self.task_id(), dispatch.to_string(), self.sends + 1);
+    /// Before the message leaves: a task whose journal lacks this row counts as not delivered (D22). The thread that
+    /// writes it is woken afterwards; a kill in between takes the row of RUNNING, too, and then nothing is claimed.
+    pub(super) fn journal_sent(&self, dispatch: DispatchId) {
+        let (task_id, dispatch_id, attempt) = (self.task_id(), dispatch.to_string(), self.project.sends());
+        let entry = Entry::Sent(journal::Sent { task_id, dispatch_id, attempt });
+        if let Some(line) = self.row(self.hub.now().wall, entry) {
+            self.hub.journal.append_quietly(line);
+        }
+    }
+
+    fn sent(&self, dispatch: DispatchId) {
+        let (task_id, dispatch_id, attempt) = (self.task_id(), dispatch.to_string(), self.project.sends());
         tracing::info!(project = %self.path.display(), task = task_id, dispatch = dispatch_id, attempt, "the task was sent");
-        let row = journal::Sent { task_id: task_id.clone(), dispatch_id: dispatch_id.clone(), attempt };
-        self.journal(at, Entry::Sent(row));
         self.publish(EventKind::DispatchSent { task_id, dispatch_id, attempt });
     }
 

@@ -21,7 +21,7 @@ pub use wait::Wanted;
 use std::path::Path;
 use std::sync::Arc;
 
-use lifecycle::{Admin, Awake, Conn, Done, Effect, Event, Moment, Project};
+use lifecycle::{Admin, Awake, Conn, Done, Effect, Event, Moment, Project, Wall};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -50,6 +50,9 @@ pub struct ProjectSpec {
     /// A person paused it.
     pub paused: bool,
 }
+
+/// A dispatch that was begun longer ago gets a beginning of its own.
+const BEGUN_FOR_MS: i64 = 1000;
 
 struct Actor {
     hub: Arc<Hub>,
@@ -86,7 +89,6 @@ struct Actor {
     processes: Vec<crate::processes::Watch>,
     /// Runs of an ended task that hold dispatch (D66), by id.
     runs: Vec<(String, crate::processes::Watch)>,
-    sends: u32,
     /// The journal's row of the end that is being written.
     last_ended: Option<Box<wire::journal::Ended>>,
     moved_to: Option<String>,
@@ -96,6 +98,11 @@ struct Actor {
     ending: bool,
     gone: bool,
     me: mpsc::WeakSender<Box<Mail>>,
+}
+
+/// What was begun at `then` may count as begun `now`. The clock may have been set meanwhile, or the machine have slept.
+fn is_just_before(then: Wall, now: Wall) -> bool {
+    (0..=BEGUN_FOR_MS).contains(&now.0.saturating_sub(then.0))
 }
 
 /// Starts a project's actor. It ends by itself when the project has left.
@@ -141,7 +148,6 @@ impl Actor {
             watched,
             processes: Vec::new(),
             runs: Vec::new(),
-            sends: 0,
             last_ended: None,
             moved_to: None,
             lock_since: None,
@@ -205,11 +211,13 @@ impl Actor {
         self.step_at(event, self.hub.now());
     }
 
-    /// Awake time is what it is now; the rest is that of the dispatch that was begun for this decision, if one was.
+    /// Awake time is what it is now; the rest is that of the dispatch that was begun for this decision, if one was, and
+    /// if that is not long ago: a task that waited for a slow disk has not been RUNNING meanwhile.
     fn moment_of_decision(&mut self, begun: bool) -> Moment {
-        match self.likely.take().filter(|_| begun) {
-            Some(likely) => Moment { awake: self.hub.awake(), ..likely },
-            None => self.hub.now(),
+        let now = self.hub.now();
+        match self.likely.take().filter(|likely| begun && is_just_before(likely.wall, now.wall)) {
+            Some(likely) => Moment { awake: now.awake, ..likely },
+            None => now,
         }
     }
 
@@ -354,5 +362,19 @@ impl Actor {
                 self.processes.push(self.hub.processes.watch(process, self.me.clone()));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_begun_a_moment_ago_counts_as_begun_now() {
+        let is_just = |then, now| is_just_before(Wall(then), Wall(now));
+        assert!(is_just(5000, 5000) && is_just(5000, 6000));
+        assert!(!is_just(5000, 6001), "a disk that hung, a machine that slept");
+        assert!(!is_just(5000, 4999), "a clock that was set back");
+        assert!(!is_just(i64::MAX, i64::MIN) && !is_just(i64::MIN, i64::MAX));
     }
 }

@@ -12,7 +12,7 @@ use queue::{DispatchId, Document};
 use store::{OpenQueue, ProjectDir, RawHash, ReplaceError, Staged, Unsynced};
 use tokio::runtime::Handle;
 
-use super::ahead::{Ahead, Found};
+use super::ahead::{Ahead, Errands, Found};
 use crate::convert;
 
 type Writing = Result<Staged<Arc<ProjectDir>>, ReplaceError>;
@@ -69,7 +69,8 @@ impl Begun {
     ) -> Result<Self, queue::QueueFull> {
         let (dispatch, started) = (DispatchId::from_random(likely.moment.entropy), likely.moment.wall);
         let (hash, text) = (queue.read.hash, running(document, dispatch, started)?);
-        let writing = OnItsWay::new(Staged::begin_over(project.clone(), queue, text.as_bytes()));
+        let writing =
+            OnItsWay::new(Staged::begin_over(project.clone(), queue, text.as_bytes()), ahead.errands().clone());
         Ok(Self { dispatch, started, hash, text, writing, ahead })
     }
 
@@ -85,7 +86,7 @@ impl Begun {
     ) -> Result<Self, queue::QueueFull> {
         let (dispatch, started, hash) = (claim.dispatch, claim.started, RawHash::from(claim.hash));
         let text = running(document, dispatch, started)?;
-        let writing = OnItsWay::new(Staged::begin(project.clone(), hash, text.as_bytes()));
+        let writing = OnItsWay::new(Staged::begin(project.clone(), hash, text.as_bytes()), ahead.errands().clone());
         Ok(Self { dispatch, started, hash, text, writing, ahead })
     }
 
@@ -119,15 +120,18 @@ fn running(document: &Document, dispatch: DispatchId, started: Wall) -> Result<S
 
 impl OnItsWay {
     /// The wait for the disk begins on another thread.
-    fn new(begun: Result<Unsynced<Arc<ProjectDir>>, ReplaceError>) -> Self {
+    fn new(begun: Result<Unsynced<Arc<ProjectDir>>, ReplaceError>, errand: Errands) -> Self {
         let unsynced = match begun {
             Ok(unsynced) => unsynced,
             Err(error) => return Self::Done(Box::new(Err(error))),
         };
         let Ok(runtime) = Handle::try_current() else { return Self::Done(Box::new(unsynced.sync())) };
         let (told, writing) = sync_channel(1);
-        // Whoever asked may have given up: then it is removed again.
-        runtime.spawn_blocking(move || told.send(unsynced.sync()).ok());
+        runtime.spawn_blocking(move || {
+            // Whoever asked may have given up: then it is removed again.
+            told.send(unsynced.sync()).ok();
+            drop(errand);
+        });
         Self::Syncing(writing)
     }
 }

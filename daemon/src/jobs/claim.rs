@@ -31,9 +31,11 @@ impl Files {
         self.settle_leftover(&dir, context);
         let begun = match self.begun.take().filter(|begun| begun.is_for(claim)) {
             Some(begun) => begun,
-            None => Begun::decided(&dir, &document, claim, Ahead::start(&self.path, claim.process, context))
-                .map(Box::new)
-                .map_err(|full| ClaimResult::Failed(too_large(full.size)))?,
+            None => {
+                let ahead = Ahead::start(&self.path, claim.process, context, &self.errands);
+                let begun = Begun::decided(&dir, &document, claim, ahead).map(Box::new);
+                begun.map_err(|full| ClaimResult::Failed(too_large(full.size)))?
+            }
         };
         let (found, rest) = begun.found();
         if found.is_stopped {

@@ -27,6 +27,7 @@ use crate::history::{Outlived, Past};
 use crate::hub::Hub;
 use crate::watch::Watched;
 
+pub use ahead::Errands;
 pub use begun::{Begun, Likely};
 pub use render::{Prepared, Renderer};
 
@@ -38,6 +39,8 @@ pub struct Files {
     pub fresh: Option<Box<(RawHash, queue::Document)>>,
     /// The first half of the claim that is likely to follow.
     pub begun: Option<Box<Begun>>,
+    /// What other threads were asked to do by a reading or a claim.
+    pub errands: Errands,
     /// Root and `.pi`, opened once (D18).
     pub dir: Option<Arc<ProjectDir>>,
     /// Our ownership of the queue.
@@ -103,6 +106,7 @@ impl Files {
             path,
             fresh: None,
             begun: None,
+            errands: Errands::default(),
             dir: None,
             lock: None,
             swap: None,

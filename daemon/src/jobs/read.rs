@@ -18,7 +18,8 @@ impl Files {
             Ok(dir) => dir,
             Err(failure) => return Seen::Failed(failure),
         };
-        let likely = context.likely.map(|likely| (likely, Ahead::start(&self.path, likely.session, context)));
+        let likely = context.likely.filter(|_| self.errands.are_done());
+        let likely = likely.map(|likely| (likely, Ahead::start(&self.path, likely.session, context, &self.errands)));
         match dir.open_queue() {
             Ok(queue) => Seen::View(self.view_of_open(&dir, queue, likely, context)),
             Err(ReadError::Missing) => {

@@ -96,7 +96,13 @@ struct Loop {
 pub(super) struct Looker {
     runtime: Handle,
     pool: Pool,
-    at: Arc<Mutex<Option<(Arc<Watched>, Instant)>>>,
+    at: Arc<Mutex<Option<Looking>>>,
+}
+
+/// A look that is out.
+struct Looking {
+    at: Arc<Watched>,
+    since: Instant,
 }
 
 impl Looker {
@@ -106,7 +112,7 @@ impl Looker {
 
     /// The project at which its thread has been looking for so long.
     fn hangs_at(&self, long: Duration) -> Option<Arc<Watched>> {
-        lock(&self.at).as_ref().filter(|(_, since)| since.elapsed() > long).map(|(watched, _)| watched.clone())
+        lock(&self.at).as_ref().filter(|look| look.since.elapsed() > long).map(|look| look.at.clone())
     }
 }
 
@@ -203,7 +209,7 @@ impl Shared {
             self.look_elsewhere(watched, looker, by, weight, now);
             Looked::Told
         } else {
-            *lock(&looker.at) = Some((watched.clone(), Instant::now()));
+            *lock(&looker.at) = Some(Looking { at: watched.clone(), since: Instant::now() });
             let looked = watched.look(by, weight, now);
             *lock(&looker.at) = None;
             self.looked(watched, looked, by, weight);

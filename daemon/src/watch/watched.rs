@@ -297,6 +297,7 @@ impl Watched {
         self.looking.store(false, Ordering::Release);
     }
 
+    #[cfg(test)]
     pub(super) fn is_looking(&self) -> bool {
         self.looking.load(Ordering::Acquire)
     }
