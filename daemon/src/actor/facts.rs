@@ -269,10 +269,16 @@ impl Actor {
         self.tell_waiters(&task_id, Some(&row));
     }
 
-    /// The state that a person sees, also when only "stuck" changed.
-    pub(super) fn publish_state(&self) {
+    /// The state that a person sees, also when only "stuck" changed. Told late (it had to wait for a claim) it may be the
+    /// same as what was told before.
+    pub(super) fn publish_state(&mut self) {
         let shown = self.status();
         let (state, reason) = (shown.state, shown.reason);
+        let told = (state, reason, shown.why.clone(), shown.next.clone());
+        if self.told_state.as_deref() == Some(&told) {
+            return;
+        }
+        self.told_state = Some(Box::new(told));
         tracing::info!(project = %self.path.display(), state = state.as_str(), reason = reason.map(|r| r.as_str()), "state");
         let row = journal::StateChanged { state, reason, why: shown.why.clone() };
         self.journal(self.hub.now().wall, Entry::State(row));

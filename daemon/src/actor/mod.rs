@@ -51,6 +51,9 @@ pub struct ProjectSpec {
     pub paused: bool,
 }
 
+/// State, reason, why, next.
+type ToldState = (wire::status::ProjectState, Option<wire::status::StateReason>, Option<String>, Option<String>);
+
 /// A dispatch that was begun longer ago gets a beginning of its own.
 const BEGUN_FOR_MS: i64 = 1000;
 
@@ -77,6 +80,8 @@ struct Actor {
     hung: bool,
     /// Facts that are told when what is more urgent is under way.
     untold: Vec<(Effect, Moment)>,
+    /// What was told last of what a person sees.
+    told_state: Option<Box<ToldState>>,
     deadline: Option<Awake>,
     peers: Vec<Arc<Peer>>,
     open: Open,
@@ -137,6 +142,7 @@ impl Actor {
             failed: None,
             hung: false,
             untold: Vec::new(),
+            told_state: None,
             deadline: None,
             peers: Vec::new(),
             open: Open::default(),

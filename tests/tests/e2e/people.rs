@@ -1,5 +1,7 @@
 //! What people and scripts ask for: cancel, retry, wait, history, pause, disable (D71, D76).
 
+#![expect(clippy::disallowed_methods, reason = "tests play people, who know no `store`")]
+
 use handoffd_tests::{Manner, Task, report, wait};
 use serde_json::{Value, json};
 
@@ -236,6 +238,28 @@ fn events_tell_the_story_in_order() {
     assert!(place("dispatch_accepted") < place("task_ended"));
     let numbers: Vec<_> = events.iter().map(|event| event.params["seq"].as_u64().unwrap()).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
+}
+
+#[test]
+fn a_state_is_told_once_also_when_it_had_to_wait_for_a_claim() {
+    let stage = stage();
+    let watcher = stage.daemon.control();
+    watcher.ask("events.subscribe", &stage.project, json!({})).unwrap();
+    let aside = stage.project.root().join("aside.md");
+    std::fs::rename(stage.project.work_log(), &aside).unwrap();
+    stage.project.plan(&Task::new("t-1"));
+    stage.control.wait_state(&stage.project, "blocked", "work_log");
+    std::fs::rename(&aside, stage.project.work_log()).unwrap();
+    stage.project.plan(&Task::new("t-2"));
+    let dispatch = stage.session.wait_dispatch("t-2");
+    stage.session.finish(&dispatch, report::complete());
+    watcher.peer.wait_told("event", |params| params["kind"] == "task_ended");
+    let events = watcher.peer.told("event");
+    let of = |key: &'static str, params: &Value| params[key].to_string();
+    let states = events.iter().map(|event| &event.params).filter(|params| params["kind"] == "project_state");
+    let states: Vec<_> = states.map(|params| ["state", "reason", "why", "next"].map(|key| of(key, params))).collect();
+    assert!(states.iter().any(|state| state[0].contains("blocked")), "{states:?}");
+    assert!(states.windows(2).all(|pair| pair[0] != pair[1]), "{states:?}");
 }
 
 #[test]
