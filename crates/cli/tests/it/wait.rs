@@ -48,6 +48,11 @@ fn a_task_is_shown_with_its_packets_by_round_and_leg() {
         "packets: round 2, executor → verifier\n  00  pk-1  look at it\n      {path}.json\n  01  skipped, unparseable: "
     );
     assert!(shown.contains(&expected) && shown.contains(&format!("\n      {path}.01.json\n")), "{shown}");
+    let unknown = world.run(&["show", "T-2"]);
+    assert!(unknown.code == 4 && !unknown.stderr.contains("packet list"), "{unknown}");
+    write(&world.home().join(".local/share/handoffd/team_packets/T-2/r1/executor-to-verifier.json"), b"{");
+    let unknown = world.run(&["show", "T-2"]);
+    assert!(unknown.code == 4 && unknown.stderr.contains("Hint: `handoff packet list T-2` lists"), "{unknown}");
     let packets = world.run(&["show", "T-1", "--json"]).json()["packets"].clone();
     assert_eq!((&packets[0]["round"], &packets[0]["packets"][0]["packet_id"]), (&2.into(), &"pk-1".into()));
 }

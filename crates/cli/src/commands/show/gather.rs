@@ -43,11 +43,10 @@ pub(super) async fn task(
     let ended = rows.iter().filter(of_task).find(|row| text(row, "kind") == "ended").cloned();
     let in_queue = (project.queue.task_id.as_deref() == Some(id)).then(|| in_queue(project)).flatten();
     let Some((mut whole, planner)) = in_queue.or_else(|| ended.map(|row| (row.clone(), planner_of(&row)))) else {
-        let message = format!("no task {id} is known in {}", project.path);
-        return Err(Failure::new(Exit::Refused, message).hint("`handoff history` lists those that are"));
+        return Err(unknown(id, project, team_home));
     };
     let children = children(&rows, id);
-    let packets = if team::is_path_part(id) { packets::of_goal(team_home, id) } else { Ok(OfGoal::default()) };
+    let packets = packets_of(team_home, id);
     let mut facts = vec![("project", project.path.clone())];
     for (name, key) in [("dispatch", "dispatch_id"), ("started", "started_at"), ("completed", "completed_at")] {
         facts.extend(Some((name, text(&whole, key))).filter(|(_, value)| !value.is_empty()));
@@ -57,6 +56,22 @@ pub(super) async fn task(
     let report = whole.remove("report").unwrap_or_default();
     let status = text(&whole, "status");
     Ok(Found { task_id: id.to_owned(), status, facts, report, planner, outcome: whole, children, packets })
+}
+
+fn packets_of(team_home: &Home, id: &str) -> Result<OfGoal, Failure> {
+    if team::is_path_part(id) { packets::of_goal(team_home, id) } else { Ok(OfGoal::default()) }
+}
+
+/// A goal can have packets before its task is in a queue.
+fn unknown(id: &str, project: &ProjectStatus, team_home: &Home) -> Failure {
+    let message = format!("no task {id} is known in {}", project.path);
+    let failure = Failure::new(Exit::Refused, message).hint("`handoff history` lists those that are");
+    match packets_of(team_home, id) {
+        Ok(found) if !found.legs.is_empty() => {
+            failure.hint(format!("`handoff packet list {id}` lists the packets of that goal"))
+        }
+        _ => failure,
+    }
 }
 
 impl Found {
