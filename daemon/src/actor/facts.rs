@@ -127,8 +127,8 @@ impl Actor {
         }
     }
 
-    /// Before the message leaves: a task whose journal lacks this row counts as not delivered (D22). The thread that
-    /// writes it is woken afterwards; a kill in between takes the row of RUNNING, too, and then nothing is claimed.
+    /// Before the message leaves: after a refusal, a task whose journal lacks this row counts as not delivered (D69). The
+    /// thread that writes it is woken afterwards.
     pub(super) fn journal_sent(&self, dispatch: DispatchId) {
         let (task_id, dispatch_id, attempt) = (self.task_id(), dispatch.to_string(), self.project.sends());
         let entry = Entry::Sent(journal::Sent { task_id, dispatch_id, attempt });
