@@ -22,11 +22,13 @@ pub struct Pool {
     places: Arc<Semaphore>,
     stuck: Arc<AtomicUsize>,
     stuck_after: Duration,
+    /// So many may give their places up.
+    most_stuck: usize,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self::new(STUCK_AFTER)
+        Self::new(STUCK_AFTER, usize::MAX)
     }
 }
 
@@ -39,8 +41,15 @@ pub enum PoolError {
 }
 
 impl Pool {
-    fn new(stuck_after: Duration) -> Self {
-        Self { places: Arc::new(Semaphore::new(WORKERS)), stuck: Arc::default(), stuck_after }
+    fn new(stuck_after: Duration, most_stuck: usize) -> Self {
+        Self { places: Arc::new(Semaphore::new(WORKERS)), stuck: Arc::default(), stuck_after, most_stuck }
+    }
+
+    /// For work on file systems that can hang, and only for that: it takes no place from other work, and when
+    /// [`MOST_STUCK`] hang, the rest waits.
+    #[must_use]
+    pub fn for_what_can_hang() -> Self {
+        Self::new(STUCK_AFTER, MOST_STUCK)
     }
 
     /// Runs `job` on a blocking thread, from now on if there is a place, else from when one is free and this is polled.
@@ -61,9 +70,9 @@ impl Pool {
             let (place, running) = match begun {
                 Ok(begun) => begun,
                 // The semaphore is never closed, so an error cannot happen; without a place the job still runs.
-                Err(job) => (pool.places.acquire_owned().await.ok(), tokio::task::spawn_blocking(job)),
+                Err(job) => (pool.places.clone().acquire_owned().await.ok(), tokio::task::spawn_blocking(job)),
             };
-            watch_over(place, running, pool.stuck_after, &pool.stuck).await
+            pool.watch_over(place, running).await
         }
     }
 
@@ -72,53 +81,79 @@ impl Pool {
     pub fn stuck(&self) -> usize {
         self.stuck.load(Ordering::Relaxed)
     }
-}
 
-/// Waits for a job; one that hangs gives its place up.
-async fn watch_over<T>(
-    place: Option<OwnedSemaphorePermit>,
-    mut running: JoinHandle<T>,
-    stuck_after: Duration,
-    stuck: &AtomicUsize,
-) -> Result<T, PoolError> {
-    let result = match tokio::time::timeout(stuck_after, &mut running).await {
-        Ok(result) => result,
-        Err(_) => {
-            stuck.fetch_add(1, Ordering::Relaxed);
-            drop(place);
-            let result = running.await;
-            stuck.fetch_sub(1, Ordering::Relaxed);
-            result
-        }
-    };
-    result.map_err(|_| PoolError::Panicked)
+    /// Waits for a job; one that hangs gives its place up.
+    async fn watch_over<T>(
+        &self,
+        place: Option<OwnedSemaphorePermit>,
+        mut running: JoinHandle<T>,
+    ) -> Result<T, PoolError> {
+        let result = match tokio::time::timeout(self.stuck_after, &mut running).await {
+            Ok(result) => result,
+            Err(_) if self.is_one_more_stuck() => {
+                drop(place);
+                let result = running.await;
+                self.stuck.fetch_sub(1, Ordering::Relaxed);
+                result
+            }
+            Err(_) => running.await,
+        };
+        result.map_err(|_| PoolError::Panicked)
+    }
+
+    fn is_one_more_stuck(&self) -> bool {
+        let more = |stuck: usize| (stuck < self.most_stuck).then_some(stuck + 1);
+        self.stuck.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    type Hanging = (Vec<std::sync::mpsc::Sender<()>>, Vec<JoinHandle<Result<bool, PoolError>>>);
+
+    /// As many jobs as there are places; they end when their gates are dropped.
+    fn hang(pool: &Pool) -> Hanging {
+        let job = |_| {
+            let (gate, closed) = std::sync::mpsc::channel::<()>();
+            let pool = pool.clone();
+            (gate, tokio::spawn(async move { pool.run(move || closed.recv().is_err()).await }))
+        };
+        (0..WORKERS).map(job).unzip()
+    }
+
+    async fn end((gates, jobs): Hanging) {
+        drop(gates);
+        for job in jobs {
+            assert!(job.await.unwrap().unwrap());
+        }
+    }
+
     #[tokio::test]
     async fn jobs_that_hang_give_their_places_up() {
-        let pool = Pool::new(Duration::from_millis(10));
-        let mut gates = Vec::new();
-        let hung: Vec<_> = (0..WORKERS)
-            .map(|_| {
-                let (gate, closed) = std::sync::mpsc::channel::<()>();
-                gates.push(gate);
-                let pool = pool.clone();
-                tokio::spawn(async move { pool.run(move || closed.recv().is_err()).await })
-            })
-            .collect();
+        let pool = Pool::new(Duration::from_millis(10), usize::MAX);
+        let hanging = hang(&pool);
         while pool.stuck() < WORKERS {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert_eq!(pool.run(|| 7).await.unwrap(), 7);
-        drop(gates);
-        for job in hung {
-            assert!(job.await.unwrap().unwrap());
-        }
+        end(hanging).await;
         assert_eq!(pool.stuck(), 0);
+    }
+
+    #[tokio::test]
+    async fn when_too_many_hang_the_rest_waits_and_takes_no_more_threads() {
+        let pool = Pool::new(Duration::from_millis(10), WORKERS);
+        let (some, more) = (hang(&pool), hang(&pool));
+        while pool.stuck() < WORKERS || pool.places.available_permits() > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(tokio::time::timeout(Duration::from_millis(100), pool.run(|| 8)).await.is_err());
+        assert_eq!(pool.stuck(), WORKERS);
+        end(some).await;
+        end(more).await;
+        assert_eq!((pool.stuck(), pool.run(|| 9).await.unwrap()), (0, 9));
     }
 
     #[tokio::test]

@@ -161,7 +161,7 @@ impl Daemon {
         .await?;
         let watching = {
             let hub = hub.clone();
-            tokio::spawn(async move { hub.watch.run(hub.pool.clone()).await }).abort_handle()
+            tokio::spawn(async move { hub.watch.run().await }).abort_handle()
         };
         let service = Arc::new(Service::new(hub, manager.clone(), refused, shown));
         Ok(Self { service, manager, supervisor: startup.supervisor, reloads: startup.reloads, watching })

@@ -107,10 +107,10 @@ impl Watch {
         }
     }
 
-    /// Notices changes until the future is dropped; never ends by itself. Polled on a tokio runtime; `pool` is for
-    /// projects whose file system may hang.
-    pub async fn run(&self, pool: Pool) {
-        sweep::supervise(&self.shared, pool, STUCK_AFTER).await;
+    /// Notices changes until the future is dropped; never ends by itself. Polled on a tokio runtime. Projects whose file
+    /// system may hang are looked at on a pool of their own: a disk with many of them must not take the places of jobs.
+    pub async fn run(&self) {
+        sweep::supervise(&self.shared, Pool::for_what_can_hang(), STUCK_AFTER).await;
     }
 }
 
