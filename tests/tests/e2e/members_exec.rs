@@ -28,7 +28,7 @@ fn attach_as(stage: &Stage, member: &str, script: &str) -> Attached {
     let mut command = stage.world.command(&binaries().handoff);
     command.current_dir(stage.project.root()).args(["attach", "--member", member, "--exec", script]);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said).spawn().unwrap();
-    wait::until_true("it is attached", || said_by(stage).contains("gets packets"));
+    wait::until_true("it is attached", || said_by(stage).contains("gets the packets of"));
     Attached(child)
 }
 
@@ -68,7 +68,8 @@ fn a_program_that_fails_ends_its_packet_as_aborted_and_the_next_follows() {
     let _attached = attach(&stage, "grep -q 'objective of b'");
     wait::until_true("both are over", || ends(&stage).len() == 2);
     assert_eq!(ends(&stage), ["The turn was aborted.".into(), Value::Null]);
-    assert!(said_by(&stage).contains("exit status: 1; the packet ends as aborted"), "{}", said_by(&stage));
+    assert!(said_by(&stage).contains("exit status: 1; packet a of T-1 ("), "{}", said_by(&stage));
+    assert!(said_by(&stage).contains(") ends as aborted"), "{}", said_by(&stage));
 }
 
 #[test]
