@@ -5,6 +5,7 @@
 //! changes. No rule about who may do what lives here.
 
 pub mod actor;
+mod causes;
 pub mod clock;
 pub mod config;
 pub mod context;

@@ -3,25 +3,12 @@
 use lifecycle::Failure;
 use store::{IoFault, Moved, ProjectDir, ReadError, ReplaceError};
 
+pub(super) use crate::causes::chain;
+
 /// A fault of the system, with path, step and its words (D70).
 pub(super) fn io(fault: &IoFault) -> Failure {
     let advice = fault.advice().map(|advice| format!(" ({advice})")).unwrap_or_default();
     Failure::CannotWrite(format!("{}{advice}", chain(fault)))
-}
-
-/// An error with what caused it, in one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let words = cause.to_string();
-        if !text.contains(&words) {
-            text.push_str(": ");
-            text.push_str(&words);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// The named folder is not the opened one: gone, or another.

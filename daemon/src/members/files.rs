@@ -100,7 +100,7 @@ impl Files {
                 // Without its folder there is nothing left that could be sent again.
                 Ok(()) | Err(DeliveredError::NoRound) => {}
                 Err(error) => {
-                    let words = words(&error);
+                    let words = crate::causes::chain(&error);
                     self.tell_once(format!("what was delivered cannot be put on record: {words}"));
                     return Err(words);
                 }
@@ -125,19 +125,4 @@ impl Files {
             self.told.insert(fault);
         }
     }
-}
-
-/// An error with what caused it, in one line.
-pub(super) fn words(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let words = cause.to_string();
-        if !text.contains(&words) {
-            text.push_str(": ");
-            text.push_str(&words);
-        }
-        source = cause.source();
-    }
-    text
 }

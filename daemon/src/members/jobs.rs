@@ -12,8 +12,9 @@ use team::delivered::{self, Claimant, Claimed, DeliveredError};
 use super::Arrival;
 use super::attach::{self, Disk};
 use super::convert;
-use super::files::{Files, Owed, words};
+use super::files::{Files, Owed};
 use super::look::{self, Closeness, Found};
+use crate::causes::chain;
 use crate::hub::Hub;
 
 /// One piece of work.
@@ -95,7 +96,7 @@ impl Files {
                 self.goals.remove(&packet.goal);
                 (ClaimResult::Taken, None)
             }
-            Err(error) => (ClaimResult::Failed(words(&error)), None),
+            Err(error) => (ClaimResult::Failed(chain(&error)), None),
         }
     }
 }

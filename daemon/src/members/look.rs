@@ -15,7 +15,8 @@ use team::leg::PACKETS;
 use team::{Home, identity, listing};
 
 use super::convert;
-use super::files::{Files, Goal, words};
+use super::files::{Files, Goal};
+use crate::causes::chain;
 use crate::clock;
 
 /// A file system's clock may be this coarse: what changed within it is read once more. In milliseconds.
@@ -143,7 +144,7 @@ fn look_at(
     let there = match listing::rounds(&files.home, goal) {
         Ok(there) => there,
         Err(error) => {
-            seen.problems.push((None, format!("the packets of {goal} cannot be read: {}", words(&error))));
+            seen.problems.push((None, format!("the packets of {goal} cannot be read: {}", chain(&error))));
             Vec::new()
         }
     };
@@ -172,7 +173,7 @@ fn look_at_round(
     now: Timestamp,
 ) -> Result<(), String> {
     let delivered = delivered::read(&files.home, goal, round)
-        .map_err(|error| format!("what was delivered of {goal} in round {round} cannot be read: {}", words(&error)))?;
+        .map_err(|error| format!("what was delivered of {goal} in round {round} cannot be read: {}", chain(&error)))?;
     if delivered.odd_lines > 0 {
         let count = delivered.odd_lines;
         files.tell_once(format!("{count} lines of {PACKETS}/{goal}/r{round}/{} are not ours", delivered::RECORD));
@@ -182,7 +183,7 @@ fn look_at_round(
             continue;
         };
         let read = compose::read_leg(&files.home, &leg)
-            .map_err(|error| format!("a leg of {goal} in round {round} cannot be read: {}", words(&error)))?;
+            .map_err(|error| format!("a leg of {goal} in round {round} cannot be read: {}", chain(&error)))?;
         let mut ids = Vec::new();
         for found in &read.packets {
             let id = found.packet.packet_id.as_str();

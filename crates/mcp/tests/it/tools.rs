@@ -76,6 +76,7 @@ impl Tool for Toy {
                     std::future::pending().await
                 }
                 Self::Slow => {
+                    // The work itself, not a wait for something: what is tested is how long answers may take.
                     let turn = TURN.lock().await;
                     tokio::time::sleep(Duration::from_millis(200)).await;
                     drop(turn);
