@@ -1,0 +1,63 @@
+// Pi's events on the one side, one session's client on the other. Every callback is guarded.
+import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { guard } from "./host.ts";
+import { socketCandidates, thisMachine } from "./net/places.ts";
+import { Reporting } from "./reporting.ts";
+import { reportTool } from "./report/tool.ts";
+import { Session, type SessionOptions } from "./session.ts";
+import type { AttachReason, LeaveReason } from "./wire.ts";
+
+export type Versions = { pi: string; client: string };
+export type Overrides = Partial<Pick<SessionOptions, "env" | "candidates" | "timing" | "patienceMs">> & { waitMs?: number };
+
+/** Only a session that a person or a program talks to takes tasks; a child of another session never does. */
+export function isMainSession(ctx: Pick<ExtensionContext, "mode">, env: Record<string, string | undefined>): boolean {
+  return (ctx.mode === "tui" || ctx.mode === "rpc") && env["PI_SUBAGENT_CHILD"] !== "1";
+}
+
+export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overrides = {}): void {
+  const env = overrides.env ?? process.env;
+  const candidates = overrides.candidates ?? (() => socketCandidates(thisMachine()));
+  let session: Session | undefined;
+  let reporting: Reporting | undefined;
+
+  const start = (ctx: ExtensionContext, reason: AttachReason): void => {
+    if (session || !isMainSession(ctx, env)) return;
+    pi.registerTool(reportTool(() => reporting) as Parameters<ExtensionAPI["registerTool"]>[0]);
+    const { timing, patienceMs } = overrides;
+    session = new Session({
+      pi, ctx, env, candidates, version: versions,
+      ...(timing ? { timing } : {}), ...(patienceMs === undefined ? {} : { patienceMs }),
+    }, reason);
+    reporting = new Reporting(session, overrides.waitMs);
+    session.start();
+  };
+  const stop = async (reason: LeaveReason): Promise<void> => {
+    const left = session;
+    session = reporting = undefined;
+    await left?.leave(reason);
+  };
+
+  pi.on("session_start", (event, ctx) => guard(() => start(ctx, event.reason)));
+  pi.on("session_shutdown", (event) => stop(event.reason).catch(() => undefined));
+  pi.on("agent_start", () => guard(() => session?.agentStarted()));
+  pi.on("message_start", (event) => guard(() => session?.messageStarted(event.message)));
+  pi.on("agent_end", (event) => guard(() => session?.attemptEnded(stopReasonOf(event.messages))));
+  pi.on("agent_settled", (event) => guard(() => session?.settled((event as { aborted?: boolean }).aborted)));
+  pi.on("ui_prompt_start", () => guard(() => session?.dialog(1)));
+  pi.on("ui_prompt_end", () => guard(() => session?.dialog(-1)));
+  pi.on("session_before_compact", () => guard(() => session?.compaction(true)));
+  pi.on("session_compact", () => guard(() => session?.compaction(false)));
+  pi.on("session_compact_failed", () => guard(() => session?.compaction(false)));
+  pi.on("tool_result", (event) => guard(() => {
+    if (event.toolName !== "subagent") return;
+    const { toolCallId, input, details, isError } = event;
+    session?.observer.toolResult({ toolCallId, input, details, isError });
+  }));
+}
+
+/** How the last answer of the model ended. */
+function stopReasonOf(messages: readonly unknown[]): string | undefined {
+  const answers = messages.filter((message) => (message as { role?: unknown }).role === "assistant");
+  return (answers.at(-1) as { stopReason?: string } | undefined)?.stopReason;
+}

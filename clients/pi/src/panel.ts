@@ -1,0 +1,159 @@
+// What the person sees: the line in the footer, and notices. It decides nothing.
+import { guard, type Context } from "./host.ts";
+import type { Fault } from "./net/link.ts";
+import type { Refused } from "./net/rpc.ts";
+import type { Hand } from "./state/inbox.ts";
+import { footer, type Look } from "./view.ts";
+import { line } from "./text.ts";
+import type { AttachResult, Event, Notice, NoticeLevel, Ownership, OwnershipChange, ProjectState } from "./wire.ts";
+
+const KEY = "handoff";
+const TICK_MS = 1_000;
+/** The daemon's own words about a state come at about the same time as the state: they win. */
+const WORDS_FIRST_MS = 300;
+/** States in which a person has to do something. */
+const TROUBLE = new Set<ProjectState>(["blocked", "unreadable", "halted", "held", "stuck", "missing"]);
+
+export class Panel {
+  projectPath: string | undefined;
+  private readonly ctx: Context;
+  private readonly member: string | undefined;
+  private look: Look = { fault: undefined, place: undefined, state: undefined, why: null, refusal: undefined, hand: undefined, live: 0, owes: false };
+  private shown: string | undefined;
+  private ticking: NodeJS.Timeout | undefined;
+  private pending: NodeJS.Timeout | undefined;
+  private lastNotice = { at: 0, text: "" };
+  private troubleSaid: string | undefined;
+
+  constructor(ctx: Context, member: string | undefined) {
+    this.ctx = ctx;
+    this.member = member;
+  }
+
+  get place(): Ownership | undefined {
+    return this.look.place;
+  }
+
+  get state(): Readonly<Look> {
+    return this.look;
+  }
+
+  attached(result: AttachResult): void {
+    this.projectPath = result.project.path;
+    this.change({ fault: undefined, refusal: undefined, place: result.ownership, state: result.project.state, why: result.project.why });
+    this.trouble();
+  }
+
+  refused(error: Refused): void {
+    const nearest = error.data["nearest"];
+    const refusal = { word: error.word, text: line(error.message), nearest: typeof nearest === "string" ? nearest : undefined };
+    this.change({ fault: undefined, refusal, place: undefined, state: undefined, why: null });
+    const quiet = ["unknown_project", "project_disabled", "shutting_down"].includes(error.word);
+    if (!quiet) this.notify("warning", `handoff: this session cannot take tasks: ${refusal.text}`);
+  }
+
+  lost(fault: Fault): void {
+    const wasTold = this.look.fault?.kind === fault.kind;
+    this.change({ fault, place: undefined });
+    if (wasTold) return;
+    if (fault.kind === "protocol") this.notify("warning", `handoff: ${line(fault.text)}. Update handoffd or pi-handoffd.`);
+    if (fault.kind === "denied") this.notify("warning", "handoff: the socket of handoffd belongs to another user.");
+  }
+
+  moved({ ownership, reason }: OwnershipChange): void {
+    const before = this.look.place;
+    this.change({ place: ownership });
+    if (before === ownership) return;
+    const now = {
+      owner: "this session now gets this project's tasks",
+      standby: "another session now gets this project's tasks; this one stands by",
+      member: `this session now gets the packets of team member ${line(this.member ?? "", 64)}`,
+    }[ownership];
+    this.notify("info", `handoff: ${now ?? ownership} (${line(reason)})`);
+  }
+
+  notice({ level, text }: Notice): void {
+    const type = level === "warning" || level === "error" ? level : "info";
+    this.lastNotice = { at: Date.now(), text };
+    this.notify(type, `handoff: ${line(text, 600)}`);
+  }
+
+  event(event: Event): void {
+    if (event.project !== null && event.project !== this.projectPath) return;
+    if (event.kind === "project_state") {
+      this.change({ state: event.state, why: event.why });
+      this.trouble();
+    } else if (event.kind === "task_rejected") {
+      const faults = event.problems.map((problem) => line(problem.message)).join("; ");
+      const name = event.task_id === null ? "a task" : line(event.task_id, 60);
+      this.notify("warning", `handoff: ${name} in tasks.json was refused: ${line(faults, 600)}`);
+    }
+  }
+
+  owes(): void {
+    this.change({ owes: true });
+  }
+
+  taskEnded(taskId: string, status: string, error: string | null): void {
+    const why = error === null ? "" : `: ${line(error, 600)}`;
+    this.notify(status === "COMPLETE" ? "info" : "warning", `handoff: ${line(taskId, 60)} ended as ${status}${why}`);
+  }
+
+  taskGone(taskId: string): void {
+    this.notify("info", `handoff: ${line(taskId, 60)} is no longer this session's task; nothing needs to be reported.`);
+  }
+
+  cancelled(taskId: string, reason: string): void {
+    this.notify("warning", `handoff: ${line(taskId, 60)} was cancelled: ${line(reason, 600)}`);
+  }
+
+  show(hand: Hand | undefined, live: number): void {
+    this.change({ hand, live, ...(hand?.id === this.look.hand?.id ? {} : { owes: false }) });
+  }
+
+  notify(level: NoticeLevel, text: string): void {
+    guard(() => this.ctx.ui.notify(text, level));
+  }
+
+  stop(): void {
+    clearInterval(this.ticking);
+    clearTimeout(this.pending);
+  }
+
+  private change(part: Partial<Look>): void {
+    this.look = { ...this.look, ...part };
+    this.draw();
+    const ticks = this.look.hand !== undefined;
+    if (ticks && !this.ticking) {
+      this.ticking = setInterval(() => void guard(() => this.draw()), TICK_MS);
+      this.ticking.unref();
+    } else if (!ticks) {
+      clearInterval(this.ticking);
+      this.ticking = undefined;
+    }
+  }
+
+  private draw(): void {
+    const text = footer(this.look, Date.now());
+    if (text === this.shown) return;
+    this.shown = text;
+    guard(() => this.ctx.ui.setStatus(KEY, text));
+  }
+
+  /** Says once what stops the project, unless the daemon has just said it. */
+  private trouble(): void {
+    const { state, why } = this.look;
+    clearTimeout(this.pending);
+    if (!state || !TROUBLE.has(state)) {
+      this.troubleSaid = undefined;
+      return;
+    }
+    const text = `handoff: this project is ${state}${why ? `: ${line(why, 600)}` : ""}. /handoff says more.`;
+    if (text === this.troubleSaid) return;
+    this.pending = setTimeout(() => {
+      this.troubleSaid = text;
+      if (Date.now() - this.lastNotice.at > 2 * WORDS_FIRST_MS) this.notify("warning", text);
+    }, WORDS_FIRST_MS);
+    this.pending.unref();
+  }
+}

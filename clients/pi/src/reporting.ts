@@ -1,0 +1,89 @@
+// A report on its way: waits for the daemon, sends, and sends again when the answer was lost.
+import type { Session } from "./session.ts";
+import { Refused, Unanswered } from "./net/rpc.ts";
+import { NO_TASK, UNKNOWN_OUTCOME, alreadyEnded, notAnswering, notAttached, notRunning, recorded, refusal } from "./report/outcome.ts";
+import type { Reporter } from "./report/tool.ts";
+import type { TaskReport, TaskReportResult } from "./wire.ts";
+
+const WAIT_MS = 20_000;
+/** The answer comes after the file and the log were written; a slow disk is no reason to say that it did not. */
+const ANSWER_MS = 60_000;
+
+export class Reporting implements Reporter {
+  private readonly session: Session;
+  private readonly waitMs: number;
+  /** Dispatches of which a report was sent without an answer. */
+  private readonly sent = new Set<string>();
+
+  constructor(session: Session, waitMs = WAIT_MS) {
+    this.session = session;
+    this.waitMs = waitMs;
+  }
+
+  async report(report: object, signal: AbortSignal | undefined): Promise<string> {
+    const hand = this.session.inbox.hand;
+    if (!hand || hand.kind !== "task") throw new Error(NO_TASK);
+    const id = hand.id;
+    this.session.reporting = id;
+    try {
+      // The second round is for a connection that ended before the answer.
+      for (let round = 0; round < 2; round++) {
+        await this.untilAttached(signal, id);
+        const observed = await this.session.observer.observed();
+        const answer = await this.send({ dispatch_id: id, report, observed });
+        if (answer !== undefined) return answer;
+      }
+      throw new Error(UNKNOWN_OUTCOME);
+    } finally {
+      this.session.reporting = undefined;
+    }
+  }
+
+  /** The text for the model; undefined: the answer was lost. */
+  private async send(params: TaskReport): Promise<string | undefined> {
+    const { session } = this;
+    const id = params.dispatch_id;
+    const sentBefore = this.sent.has(id);
+    try {
+      if (!session.rpc) return undefined;
+      this.sent.add(id);
+      const result = await session.rpc.call<TaskReportResult>("task.report", params, ANSWER_MS);
+      session.ended(id);
+      return recorded(result);
+    } catch (error) {
+      if (error instanceof Unanswered) {
+        if (error.why === "timeout") throw new Error(UNKNOWN_OUTCOME);
+        return undefined;
+      }
+      if (!(error instanceof Refused)) throw error;
+      if (error.word === "dispatch_ended") {
+        session.ended(id);
+        return alreadyEnded(String(error.data["status"]), sentBefore);
+      }
+      // A refusal is an answer: what is sent next is a new report.
+      this.sent.delete(id);
+      if (["no_such_dispatch", "queue_changed", "cancelled"].includes(error.word)) session.gone(id, error.word);
+      throw new Error(refusal(error));
+    }
+  }
+
+  private async untilAttached(signal: AbortSignal | undefined, id: string): Promise<void> {
+    const end = Date.now() + this.waitMs;
+    const { session } = this;
+    while (!session.isAttached) {
+      if (signal?.aborted || session.isOver) throw new Error("The report was interrupted before it was sent; nothing was recorded.");
+      const left = end - Date.now();
+      if (left <= 0) throw new Error(this.sent.has(id) ? UNKNOWN_OUTCOME : this.whyNot());
+      await session.changed(left, signal);
+    }
+  }
+
+  private whyNot(): string {
+    const seconds = Math.round(this.waitMs / 1000);
+    const { fault } = this.session;
+    if (fault?.kind === "silent") return notAnswering(seconds);
+    if (!fault) return notAttached(this.session.panel.state.refusal?.text ?? "it did not answer in time");
+    if (fault.kind === "off") return notRunning(seconds);
+    return notAttached(fault.kind === "denied" ? "its socket belongs to another user" : fault.text);
+  }
+}

@@ -1,0 +1,87 @@
+// The footer's one line. Pure: what is known in, text out.
+import type { Fault } from "./net/link.ts";
+import type { Hand } from "./state/inbox.ts";
+import { duration, line } from "./text.ts";
+import type { Ownership, ProjectState } from "./wire.ts";
+
+export type Look = {
+  fault: Fault | undefined;
+  /** Set while attached. */
+  place: Ownership | undefined;
+  state: ProjectState | undefined;
+  why: string | null;
+  /** Why the daemon does not take this session. */
+  refusal: { word: string; text: string; nearest: string | undefined } | undefined;
+  hand: Hand | undefined;
+  /** Runs of sub-agents that are at work. */
+  live: number;
+  owes: boolean;
+};
+
+/** Undefined: nothing is shown. */
+export function footer(look: Look, now: number): string | undefined {
+  const text = words(look, now);
+  return text === undefined ? undefined : `handoff: ${text}`;
+}
+
+function words(look: Look, now: number): string | undefined {
+  const task = look.hand?.phase === "delivered" ? working(look.hand, look, now) : undefined;
+  if (look.fault) return task ? `${task} · ${fault(look.fault)}` : fault(look.fault);
+  if (look.refusal) return refusal(look.refusal.word);
+  if (look.place === undefined) return task;
+  if (task) return task;
+  if (look.place === "standby") return "standby";
+  if (look.place === "member") return "member, waiting for packets";
+  switch (look.state) {
+    case "idle":
+    case undefined:
+      return "owner, ready";
+    case "running":
+      return "owner, a task is on its way";
+    case "waiting":
+      return `a task is waiting${look.why ? `: ${line(look.why, 60)}` : ""}`;
+    case "paused":
+      return "paused · /handoff resume";
+    case "cancelling":
+      return "cancelling a task";
+    default:
+      return `${look.state} · /handoff`;
+  }
+}
+
+function working(hand: Hand, look: Look, now: number): string {
+  const runs = look.live === 0 ? "" : look.live === 1 ? ", 1 sub-agent" : `, ${look.live} sub-agents`;
+  const owes = look.owes && look.live === 0 ? ", owes a report" : "";
+  const what = hand.kind === "packet" ? `packet ${line(hand.taskId, 40)}` : line(hand.taskId, 40);
+  return `${what} running ${duration(now - hand.since)}${runs}${owes}`;
+}
+
+function fault(found: Fault): string {
+  switch (found.kind) {
+    case "off":
+      return "off";
+    case "silent":
+      return "the daemon does not answer";
+    case "denied":
+      return "the socket belongs to another user";
+    case "protocol":
+      return "the daemon speaks another protocol";
+    case "broken":
+      return "cannot connect";
+  }
+}
+
+function refusal(word: string): string | undefined {
+  switch (word) {
+    case "unknown_project":
+      return undefined;
+    case "project_disabled":
+      return "disabled · /handoff";
+    case "not_a_team_member":
+      return "not a team member · /handoff";
+    case "shutting_down":
+      return "off";
+    default:
+      return "not attached · /handoff";
+  }
+}
