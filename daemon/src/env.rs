@@ -28,6 +28,8 @@ pub struct Env {
     pub handoff_agent_id: Option<OsString>,
     /// `HANDOFF_MCP_KEY`: given at all, the team door refuses (D75).
     pub handoff_mcp_key: Option<OsString>,
+    /// `CLAUDE_PROJECT_DIR`, the folder of the Claude Code session that started us; a relative path is ignored.
+    pub claude_project_dir: Option<PathBuf>,
     /// `PI_CODING_AGENT_DIR`, as written; [`Env::pi_agent_dir`] adds the default.
     pub pi_coding_agent_dir: Option<PathBuf>,
     /// `PI_SUBAGENT_EXTRA_AGENT_DIRS`, as written: the profile reader splits it as the package does.
@@ -72,6 +74,7 @@ impl Env {
             handoff_home: path("HANDOFF_HOME"),
             handoff_agent_id: given("HANDOFF_AGENT_ID"),
             handoff_mcp_key: given("HANDOFF_MCP_KEY"),
+            claude_project_dir: absolute("CLAUDE_PROJECT_DIR"),
             pi_coding_agent_dir: path("PI_CODING_AGENT_DIR"),
             pi_subagent_extra_agent_dirs: given("PI_SUBAGENT_EXTRA_AGENT_DIRS"),
             no_color: given("NO_COLOR").is_some(),

@@ -35,6 +35,12 @@ impl Context {
         Self { env, out, working_dir: std::env::current_dir().ok(), config: OnceCell::new() }
     }
 
+    /// The surroundings of one call of a server, whose standard output belongs to a protocol: results go nowhere.
+    pub(crate) fn of_call(env: Env, working_dir: Option<PathBuf>) -> Self {
+        let out = Output::without_results();
+        Self { env, out, working_dir, config: OnceCell::new() }
+    }
+
     /// The folder that relative paths mean, and the project where none is named.
     pub(crate) fn working_dir(&self) -> Result<&Path, Failure> {
         self.working_dir.as_deref().ok_or_else(|| Failure::usage("the working folder is gone"))

@@ -102,7 +102,7 @@ pub(crate) fn choose(ctx: &Context, typed: Option<&OsStr>, projects: &[ProjectSt
     }
     let candidates: Vec<Candidate<'_>> = projects.iter().map(candidate).collect();
     select(&candidates, &Selector::new(typed, ctx.working_dir()?))
-        .map_err(|error| Failure::new(Exit::Refused, error.to_string()))
+        .map_err(|error| Failure::new(Exit::Refused, error.to_string()).code(ErrorCode::UnknownProject.as_str()))
 }
 
 /// Whether a failure of `connect` means that there is no daemon to speak with.
@@ -149,5 +149,9 @@ fn refused(error: &ClientError) -> Failure {
         _ => Exit::Refused,
     };
     let problems = error.problems().into_iter().map(|problem| problem.message);
-    Failure::new(exit, error.to_string()).problems(problems)
+    let failure = Failure::new(exit, error.to_string()).problems(problems);
+    match error.code() {
+        Some(code) => failure.code(code.as_str()),
+        None => failure,
+    }
 }

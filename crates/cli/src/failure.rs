@@ -9,6 +9,8 @@ use crate::exit::Exit;
 pub(crate) struct Failure {
     /// The exit code that it leads to.
     pub(crate) exit: Exit,
+    /// The stable word for programs, where there is one.
+    pub(crate) code: Option<&'static str>,
     /// Lower case, without a final stop.
     pub(crate) message: String,
     /// All faults, where there can be several.
@@ -20,12 +22,18 @@ pub(crate) struct Failure {
 impl Failure {
     /// A failure with nothing but its message.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), problems: Vec::new(), hints: Vec::new() }
+        Self { exit, code: None, message: message.into(), problems: Vec::new(), hints: Vec::new() }
     }
 
     /// Something that the command line names cannot be used.
     pub(crate) fn usage(error: impl std::fmt::Display) -> Self {
         Self::new(Exit::Usage, error.to_string())
+    }
+
+    /// With a stable word.
+    pub(crate) const fn code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
     }
 
     /// With one more hint.

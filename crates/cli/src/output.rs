@@ -48,6 +48,12 @@ impl Output {
         Self { results, remarks, fault: None }
     }
 
+    /// Remarks go to stderr without colour, results nowhere.
+    pub(crate) fn without_results() -> Self {
+        let stream = Stream { terminal: false, colour: false };
+        Self { results: stream, remarks: stream, fault: Some(io::ErrorKind::BrokenPipe.into()) }
+    }
+
     /// Whether stdout is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.results.terminal

@@ -104,6 +104,16 @@ impl ServerHandler for Adapter {
 fn answered(outcome: Outcome) -> Result<CallToolResponse, ErrorData> {
     let result = match outcome {
         Outcome::Done(result) => CallToolResult::structured(Value::Object(result)),
+        Outcome::Told { text, result } => {
+            let mut told = CallToolResult::success(vec![ContentBlock::text(text)]);
+            told.structured_content = Some(Value::Object(result));
+            told
+        }
+        Outcome::Objected { text, result } => {
+            let mut told = CallToolResult::error(vec![ContentBlock::text(text)]);
+            told.structured_content = Some(Value::Object(result));
+            told
+        }
         Outcome::Refused { code, message } => {
             let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{code}: {message}"))]);
             result.structured_content = Some(json!({"ok": false, "code": code, "message": message}));

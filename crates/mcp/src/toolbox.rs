@@ -54,6 +54,21 @@ pub enum Effect {
 pub enum Outcome {
     /// It was done. The object is the result, as text and as structured content.
     Done(Map<String, Value>),
+    /// It was done, and models are told in words. A client may forward either of the two and drop the other, so each must
+    /// say everything.
+    Told {
+        /// For models.
+        text: String,
+        /// For programs.
+        result: Map<String, Value>,
+    },
+    /// It was refused for reasons that need more than one sentence. Some clients drop the object of a refusal.
+    Objected {
+        /// What is wrong and what to do, all of it.
+        text: String,
+        /// The same for programs.
+        result: Map<String, Value>,
+    },
     /// It was refused; the caller can read why and mend it.
     Refused {
         /// Stable.

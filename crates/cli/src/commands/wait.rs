@@ -47,11 +47,11 @@ pub(crate) struct Args {
 }
 
 /// One wait.
-struct Wait {
-    project: String,
-    task_id: Option<String>,
+pub(crate) struct Wait {
+    pub(crate) project: String,
+    pub(crate) task_id: Option<String>,
     /// `None`: without end, also for limits that no clock can hold.
-    deadline: Option<Instant>,
+    pub(crate) deadline: Option<Instant>,
 }
 
 impl Args {
@@ -81,7 +81,7 @@ pub(crate) fn until_end(ctx: &mut Context, project: String, task_id: String, as_
 
 impl Wait {
     /// Asks; a daemon that goes away is asked again when it is back, and one that has just come when it has looked.
-    async fn run(&self, ctx: &Context, mut daemon: Option<Daemon>) -> Result<WaitResult, Failure> {
+    pub(crate) async fn run(&self, ctx: &Context, mut daemon: Option<Daemon>) -> Result<WaitResult, Failure> {
         let mut told = false;
         let mut doubt: Option<Instant> = None;
         loop {

@@ -1,5 +1,6 @@
 //! `handoff mcp`: MCP servers on standard input and output. One file a server.
 
+mod planner;
 mod team;
 
 use std::io::IsTerminal as _;
@@ -26,19 +27,21 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Planner(planner::Args),
     Team(team::Args),
 }
 
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
         match self.command {
+            Command::Planner(args) => args.run(ctx),
             Command::Team(args) => args.run(ctx),
         }
     }
 }
 
-/// Disk work at the same time. More wait.
-const BLOCKING_THREADS: usize = 8;
+/// Calls at the same time. More wait.
+const BLOCKING_THREADS: usize = 64;
 
 /// Serves this process's standard streams until the client leaves or a signal comes.
 fn serve(ctx: &Context, toolbox: Toolbox) -> Result<Exit, Failure> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// How much a claim is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Proof {
+pub(crate) enum Proof {
     /// The session's client saw that run, and it fits the claim.
     Observed,
     /// It saw that run otherwise.
@@ -14,15 +14,15 @@ pub(super) enum Proof {
 }
 
 /// One run that the report names, or that was observed.
-pub(super) struct Item {
-    pub(super) proof: Proof,
-    pub(super) text: String,
+pub(crate) struct Item {
+    pub(crate) proof: Proof,
+    pub(crate) text: String,
     /// What the run said; a gate's verdict is in here.
-    pub(super) result: String,
+    pub(crate) result: String,
 }
 
 /// The runs of a stored report: worker, gates, then what else was observed.
-pub(super) fn of(report: &Value) -> Vec<Item> {
+pub(crate) fn of(report: &Value) -> Vec<Item> {
     let observed = report["observed"]["runs"].as_array().cloned().unwrap_or_default();
     let mut used = Vec::new();
     let mut items = Vec::new();
@@ -50,14 +50,14 @@ pub(super) fn of(report: &Value) -> Vec<Item> {
 }
 
 /// The same for programs.
-pub(super) fn json(report: &Value) -> Value {
+pub(crate) fn json(report: &Value) -> Value {
     let one = |item: Item| {
         let proof = match item.proof {
             Proof::Observed => "observed",
             Proof::Contradicted => "contradicted",
             Proof::Claimed => "claimed",
         };
-        json!({"proof": proof, "what": item.text})
+        json!({"proof": proof, "what": item.text, "said": item.result})
     };
     of(report).into_iter().map(one).collect()
 }

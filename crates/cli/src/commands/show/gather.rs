@@ -13,22 +13,22 @@ use crate::packets::{self, OfGoal};
 use crate::queue_file::{self, QUEUE, QueueFile};
 
 /// What was found.
-pub(super) struct Found {
-    pub(super) task_id: String,
-    pub(super) status: String,
+pub(crate) struct Found {
+    pub(crate) task_id: String,
+    pub(crate) status: String,
     /// Project, dispatch, times, parent, children.
-    pub(super) facts: Vec<(&'static str, String)>,
+    pub(crate) facts: Vec<(&'static str, String)>,
     /// The evidence as it stands in `tasks.json` (D63).
-    pub(super) report: Value,
+    pub(crate) report: Value,
     planner: Map<String, Value>,
     outcome: Map<String, Value>,
     children: Vec<String>,
     /// Its packets by round and leg, or why they cannot be read.
-    pub(super) packets: Result<OfGoal, Failure>,
+    pub(crate) packets: Result<OfGoal, Failure>,
 }
 
 /// Collects a task, the one in the queue if none is named.
-pub(super) async fn task(
+pub(crate) async fn task(
     daemon: &Daemon,
     project: &ProjectStatus,
     id: Option<&str>,
@@ -41,13 +41,31 @@ pub(super) async fn task(
     let rows = rows(daemon, &project.path).await?;
     let of_task = |row: &&Map<String, Value>| row.get("task_id").and_then(Value::as_str) == Some(id);
     let ended = rows.iter().filter(of_task).find(|row| text(row, "kind") == "ended").cloned();
-    let in_queue = (project.queue.task_id.as_deref() == Some(id)).then(|| in_queue(project)).flatten();
-    let Some((mut whole, planner)) = in_queue.or_else(|| ended.map(|row| (row.clone(), planner_of(&row)))) else {
+    let in_queue = (project.queue.task_id.as_deref() == Some(id)).then(|| in_queue(&project.path)).flatten();
+    let Some(documents) = in_queue.or_else(|| ended.map(|row| (row.clone(), planner_of(&row)))) else {
         return Err(unknown(id, project, team_home));
     };
-    let children = children(&rows, id);
+    Ok(found(&project.path, id, documents, children(&rows, id), team_home))
+}
+
+/// The task in the queue file, for when no daemon can tell more: only if it is the one that is meant, or none is named.
+pub(crate) fn without_daemon(project: &str, id: Option<&str>, team_home: &Home) -> Option<Found> {
+    let documents = in_queue(project)?;
+    let there = text(&documents.0, "task_id");
+    let is_meant = !there.is_empty() && id.is_none_or(|id| id == there);
+    is_meant.then(|| found(project, &there, documents, Vec::new(), team_home))
+}
+
+/// What the whole document (or journal row) and the planner's part of it say.
+fn found(
+    project: &str,
+    id: &str,
+    (mut whole, planner): (Map<String, Value>, Map<String, Value>),
+    children: Vec<String>,
+    team_home: &Home,
+) -> Found {
     let packets = packets_of(team_home, id);
-    let mut facts = vec![("project", project.path.clone())];
+    let mut facts = vec![("project", project.to_owned())];
     for (name, key) in [("dispatch", "dispatch_id"), ("started", "started_at"), ("completed", "completed_at")] {
         facts.extend(Some((name, text(&whole, key))).filter(|(_, value)| !value.is_empty()));
     }
@@ -55,7 +73,7 @@ pub(super) async fn task(
     facts.extend((!children.is_empty()).then(|| ("children", children.join(", "))));
     let report = whole.remove("report").unwrap_or_default();
     let status = text(&whole, "status");
-    Ok(Found { task_id: id.to_owned(), status, facts, report, planner, outcome: whole, children, packets })
+    Found { task_id: id.to_owned(), status, facts, report, planner, outcome: whole, children, packets }
 }
 
 fn packets_of(team_home: &Home, id: &str) -> Result<OfGoal, Failure> {
@@ -76,20 +94,20 @@ fn unknown(id: &str, project: &ProjectStatus, team_home: &Home) -> Failure {
 
 impl Found {
     /// The planner's fields that say something, as text.
-    pub(super) fn planner(&self) -> impl Iterator<Item = (String, String)> {
+    pub(crate) fn planner(&self) -> impl Iterator<Item = (String, String)> {
         let shown = |key: &String| !matches!(key.as_str(), "task_id" | "parent_task_id" | "schema_version" | "status");
         self.planner.iter().filter(move |(key, _)| shown(key)).filter_map(as_text)
     }
 
     /// How it ended.
-    pub(super) fn outcome(&self) -> impl Iterator<Item = (String, String)> {
+    pub(crate) fn outcome(&self) -> impl Iterator<Item = (String, String)> {
         ["result", "error", "verdict", "files_changed", "tests_run"]
             .into_iter()
             .filter_map(|key| self.outcome.get_key_value(key).and_then(as_text))
     }
 
     /// All of it as one document.
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let outcome = |key: &str| self.outcome.get(key).cloned().unwrap_or_default();
         let fact = |name: &str| self.facts.iter().find(|(fact, _)| *fact == name).map(|(_, value)| value.as_str());
         json!({
@@ -119,8 +137,8 @@ async fn rows(daemon: &Daemon, project: &str) -> Result<Vec<Map<String, Value>>,
 }
 
 /// The document in the project's folder: all its members, and the planner's among them.
-fn in_queue(project: &ProjectStatus) -> Option<(Map<String, Value>, Map<String, Value>)> {
-    let root = queue_file::open_root(project.path.as_ref()).ok()?;
+fn in_queue(project: &str) -> Option<(Map<String, Value>, Map<String, Value>)> {
+    let root = queue_file::open_root(project.as_ref()).ok()?;
     let file = QueueFile::read(&root, QUEUE).ok()?;
     let document = file.document()?;
     let mut whole: Map<String, Value> = serde_json::from_str(document.text().trim_start_matches('\u{feff}')).ok()?;

@@ -1,8 +1,8 @@
 //! `handoff show`: one task with its report and its evidence. `gather` collects it, `evidence` tells proven from claimed,
 //! here it is printed.
 
-mod evidence;
-mod gather;
+pub(crate) mod evidence;
+pub(crate) mod gather;
 
 use std::ffi::OsString;
 

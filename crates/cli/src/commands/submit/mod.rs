@@ -7,14 +7,16 @@ mod offline;
 mod task;
 
 pub(crate) use offline::write as write_offline;
+pub(crate) use task::{default_role, fill};
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use queue::{Assessment, Document, Submission, SubmitError};
 use serde_json::json;
 use store::ProjectRoot;
 use wire::Raw;
 use wire::control::{SubmitResult, TaskSubmit};
+use wire::error::ErrorCode;
 
 use crate::commands::wait;
 use crate::context::Context;
@@ -44,55 +46,52 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// A task that stands in a queue now.
+pub(crate) struct Written {
+    /// The root of the project.
+    pub(crate) project: String,
+    /// What was written.
+    pub(crate) result: SubmitResult,
+    /// What somebody should know about it, one sentence each.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// By whom a task was written.
+pub(crate) enum Submitted {
+    /// By the daemon, which will dispatch it.
+    Daemon(Written),
+    /// By us, since no daemon answers, and why it does not.
+    Alone(Written, Failure),
+}
+
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
         let task = self.task.build(ctx)?;
-        let reached = ctx.block_on(async {
-            match daemon::connect(ctx).await {
-                Ok((daemon, _)) => self.through(ctx, &daemon, &task).await.map(Ok),
-                Err(failure) if is_absent(&failure) => Ok(Err(failure)),
-                Err(failure) => Err(failure),
+        match submit(ctx, self.project.as_deref(), &task)? {
+            Submitted::Daemon(written) => {
+                self.tell(ctx, &written);
+                if !self.wait {
+                    return Ok(Exit::Good);
+                }
+                wait::until_end(ctx, written.project, written.result.task_id, self.json)
             }
-        })?;
-        match reached {
-            Ok((project, submitted)) => {
-                self.tell(ctx, &submitted, &project);
-                if self.wait { wait::until_end(ctx, project, submitted.task_id, self.json) } else { Ok(Exit::Good) }
+            Submitted::Alone(written, absent) => {
+                ctx.out.warn(&format!("{absent}: nothing picks the task up until a daemon runs"));
+                for hint in &absent.hints {
+                    ctx.out.note(Line::of(Tone::Strong, "Hint:").plain(" ").plain(hint));
+                }
+                self.tell(ctx, &written);
+                Ok(if self.wait { Exit::Unreachable } else { Exit::Good })
             }
-            Err(absent) => self.offline(ctx, &task, &absent),
         }
-    }
-
-    async fn through(
-        &self,
-        ctx: &Context,
-        daemon: &Daemon,
-        task: &Submission,
-    ) -> Result<(String, SubmitResult), Failure> {
-        let project = daemon.project(ctx, self.project.as_deref()).await?.path;
-        let root = queue_file::open_root(project.as_ref())?;
-        validate(ctx, &root, None, task)?;
-        let params =
-            TaskSubmit { project: project.clone(), task: Raw::parse(task::json(task)?).map_err(Failure::usage)? };
-        Ok((project, daemon.call(&params).await?))
-    }
-
-    fn offline(&self, ctx: &mut Context, task: &Submission, absent: &Failure) -> Result<Exit, Failure> {
-        let root = projects::root(ctx, self.project.as_deref())?;
-        let submitted = offline::write(ctx, &root, task)?;
-        ctx.out.warn(&format!("{absent}: nothing picks the task up until a daemon runs"));
-        for hint in &absent.hints {
-            ctx.out.note(Line::of(Tone::Strong, "Hint:").plain(" ").plain(hint));
-        }
-        if !self.wait || !self.json {
-            self.tell(ctx, &submitted, &root.display().to_string());
-        }
-        Ok(if self.wait { Exit::Unreachable } else { Exit::Good })
     }
 
     /// With `--wait --json` the one document is the end of the task.
-    fn tell(&self, ctx: &mut Context, submitted: &SubmitResult, project: &str) {
-        let SubmitResult { task_id, fingerprint, status, .. } = submitted;
+    fn tell(&self, ctx: &mut Context, written: &Written) {
+        for remark in &written.remarks {
+            ctx.out.warn(remark);
+        }
+        let SubmitResult { task_id, fingerprint, status, .. } = &written.result;
         match (self.json, self.wait) {
             (true, true) => {}
             (true, false) => {
@@ -104,21 +103,51 @@ impl Args {
                         .plain(" ")
                         .and(Tone::Strong, task_id)
                         .plain(" to ")
-                        .plain(project),
+                        .plain(&written.project),
                 );
             }
         }
     }
 }
 
-/// The document that the task makes of what is in the file, if the daemon would dispatch it. Remarks are told.
+/// Writes a task into the queue of a project, through the daemon where there is one.
+pub(crate) fn submit(ctx: &Context, project: Option<&OsStr>, task: &Submission) -> Result<Submitted, Failure> {
+    let reached = ctx.block_on(async {
+        match daemon::connect(ctx).await {
+            Ok((daemon, _)) => through(ctx, &daemon, project, task).await.map(Ok),
+            Err(failure) if is_absent(&failure) => Ok(Err(failure)),
+            Err(failure) => Err(failure),
+        }
+    })?;
+    Ok(match reached {
+        Ok(written) => Submitted::Daemon(written),
+        Err(absent) => Submitted::Alone(offline::write(ctx, &projects::root(ctx, project)?, task)?, absent),
+    })
+}
+
+async fn through(
+    ctx: &Context,
+    daemon: &Daemon,
+    project: Option<&OsStr>,
+    task: &Submission,
+) -> Result<Written, Failure> {
+    let project = daemon.project(ctx, project).await?.path;
+    let (_, remarks) = validate(ctx, &queue_file::open_root(project.as_ref())?, None, task)?;
+    let params = TaskSubmit { project: project.clone(), task: Raw::parse(task::json(task)?).map_err(Failure::usage)? };
+    Ok(Written { project, result: daemon.call(&params).await?, remarks })
+}
+
+/// The document that the task makes of what is in the file, if the daemon would dispatch it, and remarks on it.
 fn validate(
     ctx: &Context,
     root: &ProjectRoot,
     existing: Option<&Document>,
     task: &Submission,
-) -> Result<Document, Failure> {
-    let invalid = |problems: Vec<String>| Failure::new(Exit::NotGood, "the task is not valid").problems(problems);
+) -> Result<(Document, Vec<String>), Failure> {
+    let invalid = |problems: Vec<String>| {
+        let failure = Failure::new(Exit::NotGood, "the task is not valid").code(ErrorCode::InvalidTask.as_str());
+        failure.problems(problems)
+    };
     let text = queue::submit(existing, task).map_err(|full| invalid(vec![full.to_string()]))?;
     let document = Document::parse(text.as_bytes()).map_err(|problem| invalid(vec![problem.message]))?;
     match queue::assess(&document, root) {
@@ -126,10 +155,8 @@ fn validate(
             Err(invalid(problems.into_iter().map(|problem| problem.message).collect()))
         }
         _ => {
-            for remark in remarks::of_task(&document, ctx.config().secrets.check) {
-                ctx.out.warn(&remark);
-            }
-            Ok(document)
+            let remarks = remarks::of_task(&document, ctx.config().secrets.check);
+            Ok((document, remarks))
         }
     }
 }

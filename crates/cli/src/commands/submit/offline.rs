@@ -3,20 +3,21 @@
 
 use std::path::Path;
 
-use queue::{Document, Field, Status, Submission};
+use queue::{Field, Status, Submission};
 use store::sys::Sys;
 use store::{Expected, IoFault, PiFolder, ProjectDir, ReplaceError, Settled};
 use wire::control::SubmitResult;
+use wire::error::ErrorCode;
 use wire::status::TaskStatus;
 
-use super::validate;
+use super::{Written, validate};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::queue_file::{self, QueueFile};
 
 /// Validates the task and writes it as PENDING.
-pub(crate) fn write(ctx: &Context, root: &Path, task: &Submission) -> Result<SubmitResult, Failure> {
+pub(crate) fn write(ctx: &Context, root: &Path, task: &Submission) -> Result<Written, Failure> {
     // Looked at before anything is made.
     let looked_at = queue_file::open_root(root)?;
     let file = QueueFile::read(&looked_at, queue_file::QUEUE)?;
@@ -28,24 +29,26 @@ pub(crate) fn write(ctx: &Context, root: &Path, task: &Submission) -> Result<Sub
                 .problems([problem.message.clone()]));
         }
     };
-    if let Some(status) = existing.map(Document::status).filter(|status| is_busy(*status)) {
-        return Err(busy(&format!("the queue holds a task already ({})", status.as_str())));
+    if let Some(holder) = existing.filter(|document| is_busy(document.status())) {
+        let id = holder.string(Field::TaskId).map(|id| format!("{id}, ")).unwrap_or_default();
+        return Err(busy(&format!("the queue holds a task already ({id}{})", holder.status().as_str())));
     }
-    let document = validate(ctx, &looked_at, existing, task)?;
+    let (document, mut remarks) = validate(ctx, &looked_at, existing, task)?;
     let project = ProjectDir::open(root, &Sys::real(), PiFolder::Create).map_err(Failure::usage)?;
     let now = ctx.now();
     // A daemon may start at this moment.
     match project.replace_unowned(expected, document.text().as_bytes(), now) {
-        Ok(settled) => tell(ctx, settled),
+        Ok(settled) => remarks.extend(about(settled)),
         Err(ReplaceError::Changed { .. }) => return Err(busy("somebody else wrote the queue at the same time")),
         Err(error) => return Err(Failure::new(Exit::Refused, error.to_string())),
     }
-    Ok(SubmitResult {
+    let result = SubmitResult {
         task_id: document.string(Field::TaskId).unwrap_or_default().into_owned(),
         fingerprint: document.fingerprint().to_string(),
         status: TaskStatus::Pending,
         parent_task_id: None,
-    })
+    };
+    Ok(Written { project: root.display().to_string(), result, remarks })
 }
 
 const fn is_busy(status: Status) -> bool {
@@ -53,16 +56,17 @@ const fn is_busy(status: Status) -> bool {
 }
 
 fn busy(message: &str) -> Failure {
-    Failure::new(Exit::Refused, message).hint("`handoff lint` says what is there")
+    Failure::new(Exit::Refused, message).code(ErrorCode::QueueBusy.as_str()).hint("`handoff lint` says what is there")
 }
 
-/// What became of the displaced file. The task stands in any case; a leftover is removed when a daemon starts.
-fn tell(ctx: &Context, settled: Result<Settled, IoFault>) {
+/// What became of the displaced file, if that needs a word. The task stands in any case; a leftover is removed when a daemon
+/// starts.
+fn about(settled: Result<Settled, IoFault>) -> Option<String> {
     match settled {
-        Ok(Settled::Clean) => {}
+        Ok(Settled::Clean) => None,
         Ok(Settled::Lost { kept_as }) => {
-            ctx.out.warn(&format!("somebody wrote to the old queue meanwhile; that is kept as {}", kept_as.display()));
+            Some(format!("somebody wrote to the old queue meanwhile; that is kept as {}", kept_as.display()))
         }
-        Err(fault) => ctx.out.warn(&fault.to_string()),
+        Err(fault) => Some(fault.to_string()),
     }
 }

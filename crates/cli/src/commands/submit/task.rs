@@ -67,29 +67,16 @@ impl Options {
         };
         let mut task = Submission::parse(text.trim_start_matches('\u{feff}')).map_err(|error| unreadable(&error))?;
         self.override_fields(&mut task);
-        let now = ctx.now();
-        for (field, value) in [
-            (Field::TaskId, new_id(now)),
-            (Field::CreatedAt, format_time(now)),
-            (Field::CreatedBy, limits::CREATOR.to_owned()),
-        ] {
-            if task.raw(field).is_none() {
-                task.set_string(field, &value);
-            }
-        }
+        fill(&mut task, ctx.now());
         Ok(task)
     }
 
     /// The fields that only options without a FILE have, and the defaults of such a task.
     fn described(&self, instruction: &str) -> Value {
         let task_type = self.task_type.as_deref().map_or_else(|| "IMPLEMENT".to_owned(), str::to_ascii_uppercase);
-        let role = match task_type.as_str() {
-            "CONSULT" | "REVIEW" => "read-only",
-            _ => "writer",
-        };
         json!({
             "task_type": task_type,
-            "required_role": role,
+            "required_role": default_role(&task_type),
             "instruction": instruction,
             "working_dir": ".",
             "scope": self.scope,
@@ -115,6 +102,28 @@ impl Options {
             if let Some(value) = value {
                 task.set_string(field, value);
             }
+        }
+    }
+}
+
+/// The role that a task of this type needs.
+pub(crate) fn default_role(task_type: &str) -> &'static str {
+    match task_type {
+        "CONSULT" | "REVIEW" => "read-only",
+        _ => "writer",
+    }
+}
+
+/// Gives a task what is the same for every task, where it is missing.
+pub(crate) fn fill(task: &mut Submission, now: Timestamp) {
+    let filled = [
+        (Field::TaskId, new_id(now)),
+        (Field::CreatedAt, format_time(now)),
+        (Field::CreatedBy, limits::CREATOR.to_owned()),
+    ];
+    for (field, value) in filled {
+        if task.raw(field).is_none() {
+            task.set_string(field, &value);
         }
     }
 }

@@ -1,0 +1,148 @@
+//! `handoff_wait`: until the task ends, or the client would give up: the call that comes back in time with what is known can
+//! be repeated, the one that the client cut off has told nothing.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mcp::Progress;
+use serde_json::json;
+use wire::status::ProjectStatus;
+
+use super::answer::Told;
+use super::arguments::{Arguments, no_task};
+use super::{status, task};
+use crate::commands::show::gather;
+use crate::commands::wait::Wait;
+use crate::context::Context;
+use crate::daemon::{self, Daemon, is_absent};
+use crate::failure::Failure;
+use crate::{packets, projects};
+
+/// Seconds that a call waits unless it says otherwise: many clients give up after 60.
+pub(super) const USUAL: u64 = 50;
+/// The most seconds of one call.
+pub(super) const LONGEST: u64 = 86_400;
+/// How often a client that listens is told how far the task is. It also keeps clients from giving up that count from the last
+/// sign of life.
+const TELL: Duration = Duration::from_secs(5);
+
+pub(super) async fn answer(ctx: &Context, arguments: &Arguments, progress: &Progress) -> Result<Told, Failure> {
+    let mut problems = Vec::new();
+    let named = arguments.text("task_id", &mut problems).map(str::to_owned);
+    let seconds = arguments.number("timeout_secs", LONGEST, &mut problems).unwrap_or(USUAL);
+    let typed = arguments.project(&mut problems);
+    arguments.require(problems)?;
+    let daemon = match daemon::connect(ctx).await {
+        Ok((daemon, _)) => daemon,
+        Err(absent) if is_absent(&absent) => {
+            return without_daemon(ctx, &projects::root(ctx, typed)?, named.as_deref(), absent);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let project = daemon.project(ctx, typed).await?;
+    let now = project.task.as_ref().map(|task| task.task_id.clone()).or_else(|| project.queue.task_id.clone());
+    let Some(task_id) = named.or(now) else {
+        let failure = no_task(format!("no task stands in the queue of {}", project.path));
+        return Err(failure.hint("name the task_id of one that was there, or handoff_submit one"));
+    };
+    let begun = Instant::now();
+    let deadline = Some(begun + Duration::from_secs(seconds));
+    let wait = Wait { project: project.path.clone(), task_id: Some(task_id.clone()), deadline };
+    let result = tokio::select! {
+        result = wait.run(ctx, Some(daemon.clone())) => result,
+        never = tell(ctx, &project, &task_id, progress, begun, seconds) => never,
+    };
+    match result {
+        Ok(result) if !result.timed_out => ended(ctx, &project, &task_id).await,
+        Ok(_) => not_ended(ctx, &project, &task_id, begun.elapsed()).await,
+        Err(absent) if is_absent(&absent) => without_daemon(ctx, Path::new(&project.path), Some(&task_id), absent),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Tells a client that listens how far it is; never ends.
+async fn tell<T>(
+    ctx: &Context,
+    project: &ProjectStatus,
+    task_id: &str,
+    progress: &Progress,
+    begun: Instant,
+    seconds: u64,
+) -> T {
+    if !progress.is_wanted() {
+        return std::future::pending().await;
+    }
+    let mut turns = tokio::time::interval(TELL);
+    let total = f64::from(u32::try_from(seconds).unwrap_or(u32::MAX));
+    loop {
+        turns.tick().await;
+        let text = match again(ctx, project).await {
+            Ok((_, project)) => standing(ctx, &project, task_id),
+            Err(failure) => format!("{task_id}: {failure}"),
+        };
+        progress.report(begun.elapsed().as_secs_f64(), Some(total), &text).await;
+    }
+}
+
+/// The daemon that is there now, and what it says of the project.
+async fn again(ctx: &Context, project: &ProjectStatus) -> Result<(Daemon, ProjectStatus), Failure> {
+    let (daemon, _) = daemon::connect(ctx).await?;
+    let project = daemon.project(ctx, Some(project.path.as_ref())).await?;
+    Ok((daemon, project))
+}
+
+/// How it stands with a task that has not ended, in one sentence.
+fn standing(ctx: &Context, project: &ProjectStatus, task_id: &str) -> String {
+    match status::progress(project, ctx.now()) {
+        Some(text) if project.task.as_ref().is_some_and(|task| task.task_id == task_id) => text,
+        _ => {
+            let why = project.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+            format!("The project is {}{why}.", project.state)
+        }
+    }
+}
+
+async fn ended(ctx: &Context, project: &ProjectStatus, task_id: &str) -> Result<Told, Failure> {
+    let (daemon, project) = again(ctx, project).await?;
+    let found = gather::task(&daemon, &project, Some(task_id), &packets::home(ctx)?).await?;
+    let mut told = task::ended(&found);
+    told.member("ended", true);
+    Ok(told)
+}
+
+async fn not_ended(ctx: &Context, project: &ProjectStatus, id: &str, waited: Duration) -> Result<Told, Failure> {
+    let (_, project) = again(ctx, project).await?;
+    let mut told = Told::default();
+    let seconds = waited.as_secs();
+    told.line(format!("{id} has not ended after {seconds} s of waiting. {}", standing(ctx, &project, id)));
+    let is_running = project.task.as_ref().is_some_and(|task| task.task_id == id);
+    if project.session.is_none() && !is_running {
+        told.line("No worker's session is attached: it waits until a person opens one in the project's folder.");
+    }
+    if let Some(next) = &project.next
+        && !next.starts_with("handoff cancel")
+    {
+        told.line(format!("What helps: `{next}` in {}", project.path));
+    }
+    told.line("This is no failure: call handoff_wait again, or do something else first that does not touch its scope.");
+    told.member("ended", false).member("task_id", id).member("project", project.path.as_str());
+    told.member("status", if is_running { "RUNNING" } else { "PENDING" });
+    told.member("state", json!(project.state)).member("why", json!(project.why));
+    Ok(told)
+}
+
+/// The file may tell the end; what has not ended will not end without a daemon.
+fn without_daemon(ctx: &Context, root: &Path, id: Option<&str>, absent: Failure) -> Result<Told, Failure> {
+    let found = gather::without_daemon(&root.display().to_string(), id, &packets::home(ctx)?);
+    match found.filter(|found| matches!(found.status.as_str(), "COMPLETE" | "ERROR")) {
+        Some(found) => {
+            let mut told = task::ended(&found);
+            told.line(format!("This is what tasks.json says; {absent}.")).member("ended", true);
+            Ok(told)
+        }
+        None => {
+            let failure = absent.problems([status::in_file(root).0]);
+            Err(failure.hint("nothing goes on until it runs: ask the person to start `handoffd`, then call this again"))
+        }
+    }
+}

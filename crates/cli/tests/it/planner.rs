@@ -1,0 +1,157 @@
+//! `handoff mcp planner` as its clients use it, with a real daemon and without.
+
+use serde_json::{Value, json};
+
+use crate::daemon::{COMPLETE, attach, eventually, state, submit, world};
+use crate::env::TestEnv;
+use crate::mcp::{Client, Era, Reply};
+
+fn task() -> Value {
+    json!({"instruction": "Add a flag", "scope": ["src"], "acceptance_criteria": ["it works"]})
+}
+
+fn with(mut task: Value, more: &Value) -> Value {
+    for (key, value) in more.as_object().unwrap() {
+        task[key] = value.clone();
+    }
+    task
+}
+
+#[test]
+fn a_task_goes_from_submit_to_its_verdict_in_both_eras() {
+    for era in [Era::Handshake, Era::Stateless] {
+        let (world, _daemon) = world();
+        let mut client = Client::start(&world, era);
+        let submitted = client.call("handoff_submit", &with(task(), &json!({"task_id": "T-1"})));
+        submitted.says(&["Submitted T-1 to", "it is PENDING", "No worker's session is attached", "handoff_wait"]);
+        assert_eq!(submitted.content["session_attached"], false);
+        let waiting = client.call("handoff_wait", &json!({"timeout_secs": 0}));
+        waiting.says(&["T-1 has not ended", "This is no failure: call handoff_wait again"]);
+        assert_eq!((&waiting.content["ended"], &waiting.content["status"]), (&json!(false), &json!("PENDING")));
+        let _session = attach(&world, &format!("cat > /dev/null; echo '{COMPLETE}'"));
+        let ended = client.call("handoff_wait", &json!({"task_id": "T-1"}));
+        ended.says(&["T-1 ended COMPLETE", "result: Added", "- claimed: worker handoff-writer r-1", "src/a.rs"]);
+        assert_eq!((&ended.content["ended"], &ended.content["status"]), (&json!(true), &json!("COMPLETE")));
+        client.call("handoff_status", &json!({})).says(&["The last task, T-1, ended COMPLETE", "Worker's session: "]);
+        let shown = client.call("handoff_show", &json!({"task_id": "T-1"}));
+        shown.says(&["instruction: Add a flag", "created_by: claude-code"]);
+        assert_eq!(client.end(), Some(0));
+    }
+}
+
+#[test]
+fn every_fault_is_told_at_once_and_nothing_is_written() {
+    let (world, _daemon) = world();
+    let mut client = Client::start(&world, Era::Stateless);
+    let before = world.read("tasks.json");
+    let wrong = json!({
+        "instruction": " ", "scope": ["/etc", "src/**"], "acceptance_criteria": [], "task_type": "FIX",
+        "gate": "review-after", "working_dir": "nowhere",
+    });
+    let refused = client.call("handoff_submit", &wrong.clone());
+    assert!(refused.refused);
+    assert_eq!(refused.content["code"], "invalid_task");
+    refused.says(&[
+        "`instruction` is blank",
+        "`scope[0]`",
+        "`scope[1]`",
+        "`acceptance_criteria` is empty",
+        "`task_type` is",
+        "`gate_reason` is missing",
+        "`working_dir`",
+        "nothing was written",
+    ]);
+    let slip = client.call("handoff_submit", &with(wrong, &json!({"gates": "none", "project": 7})));
+    slip.says(&["`gates` is no parameter", "`project` must be a string", "`instruction` is blank", "`gate_reason`"]);
+    assert_eq!(slip.content["code"], "invalid_parameters");
+    assert_eq!(world.read("tasks.json"), before);
+}
+
+#[test]
+fn a_busy_queue_is_refused_with_what_to_do() {
+    let (world, _daemon) = world();
+    let mut client = Client::start(&world, Era::Handshake);
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("the task is seen", || state(&world) == "waiting");
+    let refused = client.call("handoff_submit", &task());
+    assert_eq!((refused.refused, &refused.content["code"]), (true, &json!("queue_busy")));
+    refused.says(&["handoff_wait for it, or handoff_cancel it"]);
+    let missing = client.call("handoff_cancel", &json!({}));
+    missing.says(&["`task_id` is missing"]);
+    let other = client.call("handoff_cancel", &json!({"task_id": "T-9"}));
+    assert_eq!((other.refused, &other.content["code"]), (true, &json!("task_mismatch")), "{}", other.text);
+    let cancelled = client.call("handoff_cancel", &json!({"task_id": "T-1", "reason": "not now"}));
+    cancelled.says(&["Cancelled T-1: it had not begun."]);
+    assert_eq!((&cancelled.content["was"], &cancelled.content["now"]), (&json!("PENDING"), &json!("ERROR")));
+    client.call("handoff_wait", &json!({"task_id": "T-1"})).says(&["T-1 ended ERROR", "Cancelled: not now"]);
+}
+
+#[test]
+fn a_wait_tells_its_progress_and_can_be_taken_back() {
+    let (world, _daemon) = world();
+    let mut client = Client::start(&world, Era::Handshake);
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    client.begin("w", "handoff_wait", &json!({"task_id": "T-1"}), &json!({"progressToken": "p"}));
+    let progress = client.next();
+    assert_eq!(progress["method"], "notifications/progress", "{progress}");
+    assert_eq!((&progress["params"]["progressToken"], &progress["params"]["total"]), (&json!("p"), &json!(50.0)));
+    assert!(progress["params"]["message"].as_str().unwrap().contains("The project is "), "{progress}");
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "w"}});
+    client.write(&cancel);
+    client.call("handoff_status", &json!({})).says(&["The queue holds T-1, PENDING"]);
+    let _session = attach(&world, &format!("cat > /dev/null; echo '{COMPLETE}'"));
+    client.begin("again", "handoff_wait", &json!({"task_id": "T-1"}), &json!({"progressToken": "q"}));
+    let answer = loop {
+        let message = client.next();
+        assert_ne!(message["id"], "w", "a call that was taken back is not answered");
+        if message["id"] == "again" {
+            break Reply::of(&message["result"]);
+        }
+    };
+    answer.says(&["T-1 ended COMPLETE"]);
+}
+
+#[test]
+fn without_a_daemon_a_task_is_written_and_that_nobody_takes_it_is_said() {
+    let world = TestEnv::new();
+    std::fs::create_dir(world.project().join("src")).unwrap();
+    assert_eq!(world.run(&["init"]).code, 0);
+    let mut client = Client::start(&world, Era::Stateless);
+    client.call("handoff_status", &json!({})).says(&["no daemon answers", "holds no task", "start `handoffd`"]);
+    let submitted = client.call("handoff_submit", &with(task(), &json!({"task_id": "T-1"})));
+    submitted.says(&["Submitted T-1", "nothing picks it up until the daemon runs", "start `handoffd`"]);
+    assert_eq!(submitted.content["daemon_running"], false);
+    assert!(world.read("tasks.json").contains("\"PENDING\""));
+    client.call("handoff_status", &json!({})).says(&["holds T-1, PENDING"]);
+    client.call("handoff_show", &json!({})).says(&["T-1 is PENDING", "instruction: Add a flag"]);
+    let waited = client.call("handoff_wait", &json!({}));
+    assert_eq!((waited.refused, &waited.content["code"]), (true, &json!("daemon_not_running")));
+    waited.says(&["holds T-1, PENDING", "then call this again"]);
+    let again = client.call("handoff_submit", &task());
+    assert_eq!((again.refused, &again.content["code"]), (true, &json!("queue_busy")), "{}", again.text);
+    let cancelled = client.call("handoff_cancel", &json!({"task_id": "T-1"}));
+    assert_eq!((cancelled.refused, &cancelled.content["code"]), (true, &json!("daemon_not_running")));
+}
+
+#[test]
+fn the_project_is_named_or_that_of_the_session() {
+    let (world, _daemon) = world();
+    let elsewhere = world.root().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut client = Client::start_with(&world, Era::Stateless, |command| {
+        command.current_dir(&elsewhere);
+    });
+    let here = client.call("handoff_status", &json!({}));
+    here.says(&["is no registered project", "`handoff init`", "Other projects: project (idle)"]);
+    let refused = client.call("handoff_submit", &with(task(), &json!({"gate": "review-after"})));
+    assert_eq!((refused.refused, &refused.content["code"]), (true, &json!("unknown_project")));
+    refused.says(&["`gate_reason` is missing", "`handoff init`"]);
+    client.call("handoff_status", &json!({"project": "project"})).says(&["is idle"]);
+    client.call("handoff_status", &json!({"project": "../project"})).says(&["is idle"]);
+    assert!(client.call("handoff_status", &json!({"project": "projekt"})).refused);
+    let project = world.project();
+    let mut client = Client::start_with(&world, Era::Stateless, |command| {
+        command.current_dir(&elsewhere).env("CLAUDE_PROJECT_DIR", &project);
+    });
+    client.call("handoff_status", &json!({})).says(&["is idle"]);
+}
