@@ -9,7 +9,7 @@ const TARGET = new URL("../src/wire.ts", import.meta.url);
 // The calls and notifications that this client sends or gets.
 const METHODS = [
   "hello", "session.attach", "session.state", "session.settled", "session.leaving", "session.run_started",
-  "session.run_finished", "session.take", "task.report", "task.dispatch", "task.remind", "task.cancel", "task.retry",
+  "session.run_finished", "session.take", "task.report", "task.submit", "task.dispatch", "task.remind", "task.cancel", "task.retry",
   "packet.dispatch", "session.notice", "session.ownership", "session.attach_again", "daemon.status", "project.add",
   "project.pause", "project.resume", "project.enable", "project.unlock", "events.subscribe", "event", "history.list",
 ];

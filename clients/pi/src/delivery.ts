@@ -37,6 +37,11 @@ export class Deliveries {
     return result;
   }
 
+  /** A message that starts nothing. */
+  note(customType: string, content: string, details: Details): void {
+    guard(() => this.pi.sendMessage({ customType, content, display: true, details }, { triggerTurn: false }));
+  }
+
   /** Waits for a message that is already on its way. */
   wait(key: string): Promise<boolean> {
     return new Promise((resolve) => {

@@ -1,5 +1,7 @@
 // Pi's events on the one side, one session's client on the other. Every callback is guarded.
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { HandoffCommand } from "./command/handoff.ts";
+import { completions } from "./command/words.ts";
 import { guard } from "./host.ts";
 import { socketCandidates, thisMachine } from "./net/places.ts";
 import { Reporting } from "./reporting.ts";
@@ -38,6 +40,14 @@ export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overr
     await left?.leave(reason);
   };
 
+  pi.registerCommand("handoff", {
+    description: "Tasks that a planner hands to this session: status, pause, cancel, …",
+    getArgumentCompletions: (prefix) => guard(() => completions(prefix)) ?? null,
+    handler: async (args, ctx) => {
+      if (session) await new HandoffCommand(session, ctx).run(args).catch(() => undefined);
+      else guard(() => ctx.ui.notify("This session takes no tasks: only the main session of a terminal or of a host program does.", "info"));
+    },
+  });
   pi.on("session_start", (event, ctx) => guard(() => start(ctx, event.reason)));
   pi.on("session_shutdown", (event) => stop(event.reason).catch(() => undefined));
   pi.on("agent_start", () => guard(() => session?.agentStarted()));
@@ -50,11 +60,15 @@ export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overr
   pi.on("session_compact", () => guard(() => session?.compaction(false)));
   pi.on("session_compact_failed", () => guard(() => session?.compaction(false)));
   pi.on("tool_result", (event) => guard(() => {
-    if (event.toolName !== "subagent") return;
-    const { toolCallId, input, details, isError } = event;
-    session?.observer.toolResult({ toolCallId, input, details, isError });
+    if (event.toolName !== "subagent" || !session) return;
+    const { toolCallId, input, details, isError, content } = event;
+    const more = session.delegated({ toolCallId, input, details, isError }, textOf(content));
+    return more.length === 0 ? undefined : { content: [...content, { type: "text" as const, text: more.join("\n") }] };
   }));
 }
+
+const textOf = (content: ReadonlyArray<{ type: string; text?: string }>): string =>
+  content.map((part) => part.text ?? "").join("\n");
 
 /** How the last answer of the model ended. */
 function stopReasonOf(messages: readonly unknown[]): string | undefined {

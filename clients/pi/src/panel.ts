@@ -103,12 +103,11 @@ export class Panel {
     this.notify("info", `handoff: ${line(taskId, 60)} is no longer this session's task; nothing needs to be reported.`);
   }
 
-  cancelled(taskId: string, reason: string): void {
-    this.notify("warning", `handoff: ${line(taskId, 60)} was cancelled: ${line(reason, 600)}`);
-  }
-
   show(hand: Hand | undefined, live: number): void {
-    this.change({ hand, live, ...(hand?.id === this.look.hand?.id ? {} : { owes: false }) });
+    const other = hand?.id !== this.look.hand?.id;
+    // The daemon's word for the end of this task comes a moment later.
+    const over = other && !hand && this.look.state === "running" ? { state: "idle" as const, why: null } : {};
+    this.change({ hand, live, ...(other ? { owes: false } : {}), ...over });
   }
 
   notify(level: NoticeLevel, text: string): void {

@@ -1,19 +1,19 @@
 // One session of Pi and its connection to the daemon: attaches, takes what is handed over, tells what happens, reports.
 import { realpathSync } from "node:fs";
-import { Deliveries, keyOf } from "./delivery.ts";
+import { advice, foregroundId, hostLacks, USE_FOREGROUND } from "./advice.ts";
+import { Deliveries } from "./delivery.ts";
 import { guard, type Context, type Pi } from "./host.ts";
+import { Inbound } from "./inbound.ts";
 import { Link, type Fault, type LinkOptions } from "./net/link.ts";
-import { NoSuchMethod, Refused, Unanswered, type Rpc } from "./net/rpc.ts";
+import { Refused, Unanswered, type Rpc } from "./net/rpc.ts";
 import { Observer } from "./observer.ts";
 import { Panel } from "./panel.ts";
-import { Inbox, type Offer } from "./state/inbox.ts";
+import { Inbox } from "./state/inbox.ts";
 import { ENTRY, REMINDER_MESSAGE, TASK_MESSAGE, detailsOf, recall, type Details, type Note } from "./state/record.ts";
 import type { Change } from "./state/runs.ts";
+import type { ToolResult } from "./state/subagents.ts";
 import { Turn } from "./state/turn.ts";
-import type {
-  Attach, AttachReason, AttachResult, DispatchCancel, DispatchResult, Event, Hint, LeaveReason, Notice, OwnershipChange,
-  PacketDispatch, TaskDispatch, TaskRemind,
-} from "./wire.ts";
+import type { Attach, AttachReason, AttachResult, Hint, LeaveReason } from "./wire.ts";
 
 export type SessionOptions = {
   pi: Pi;
@@ -33,6 +33,7 @@ const SAYS_NOTHING = new Set(["blocked", "missing", "starting", "unreadable"]);
 export class Session {
   readonly panel: Panel;
   readonly inbox = new Inbox();
+  readonly turn = new Turn();
   readonly observer: Observer;
   readonly project: string;
   readonly sessionId: string;
@@ -44,7 +45,7 @@ export class Session {
   private readonly options: SessionOptions;
   private readonly link: Link;
   private readonly deliveries: Deliveries;
-  private readonly turn = new Turn();
+  private readonly inbound: Inbound;
   private reason: AttachReason;
   private attached = false;
   private dialogs = 0;
@@ -52,6 +53,7 @@ export class Session {
   private told: boolean | undefined;
   private idleTimer: NodeJS.Timeout | undefined;
   private over = false;
+  private readonly advised = new Set<string>();
   private waiters: Array<() => void> = [];
 
   constructor(options: SessionOptions, reason: AttachReason) {
@@ -63,6 +65,7 @@ export class Session {
     this.member = env["HANDOFF_AGENT_ID"] || undefined;
     this.panel = new Panel(ctx, this.member);
     this.deliveries = new Deliveries(pi, ctx, options.patienceMs);
+    this.inbound = new Inbound(this, this.deliveries);
     this.observer = new Observer({
       bus: pi.events,
       changed: (change) => this.runChanged(change),
@@ -73,8 +76,8 @@ export class Session {
       candidates: options.candidates,
       client: { name: "pi-handoffd", version: options.version.client },
       handlers: {
-        request: (method, params) => this.asked(method, params),
-        notification: (method, params) => void guard(() => this.heard(method, params)),
+        request: (method, params) => this.inbound.request(method, params),
+        notification: (method, params) => void guard(() => this.inbound.notification(method, params)),
       },
       up: (rpc) => {
         this.rpc = rpc;
@@ -136,7 +139,7 @@ export class Session {
     const reminder = this.ours(message, REMINDER_MESSAGE);
     this.turn.message(String(message.role), task !== undefined || reminder !== undefined);
     if (reminder) this.deliveries.seen(REMINDER_MESSAGE, reminder.dispatch_id);
-    if (task) this.taskArrived(task);
+    if (task) this.inbound.arrived(task);
   }
 
   attemptEnded(stopReason: string | undefined): void {
@@ -155,6 +158,18 @@ export class Session {
     this.tellState();
   }
 
+  /** A result of the tool that delegates. Answers what the model should know beside it. */
+  delegated(result: ToolResult, text: string): string[] {
+    const seen = this.observer.toolResult(result);
+    if (this.inbox.hand?.phase !== "delivered") return [];
+    const refused = seen.some(({ run }) => run.state === "rejected");
+    if (refused && hostLacks(text)) {
+      this.advise(text);
+      return [USE_FOREGROUND];
+    }
+    return seen.filter(({ run }) => run.background === false && run.state !== "rejected").map(({ run }) => foregroundId(run.run_id));
+  }
+
   dialog(change: 1 | -1): void {
     this.dialogs = Math.max(0, this.dialogs + change);
     this.tellState();
@@ -167,7 +182,8 @@ export class Session {
 
   get isReady(): boolean {
     const { ctx } = this.options;
-    return this.dialogs === 0 && (guard(() => ctx.isIdle() && !ctx.hasPendingMessages()) ?? false);
+    const isFree = this.dialogs === 0 && !this.turn.isRunning;
+    return isFree && (guard(() => ctx.isIdle() && !ctx.hasPendingMessages()) ?? false);
   }
 
   /** The dispatch has ended, whoever ended it. */
@@ -190,6 +206,11 @@ export class Session {
     const { hand, runs, ended } = recall(branch, this.sessionId);
     this.inbox.restore(hand, ended);
     if (hand) this.observer.resume(hand.since, runs);
+  }
+
+  attachAgain(): void {
+    this.attached = false;
+    void this.attach();
   }
 
   private async attach(): Promise<void> {
@@ -269,117 +290,21 @@ export class Session {
     void this.rpc?.call("events.subscribe", { project: this.panel.projectPath ?? this.project }, ATTACH_MS).catch(() => undefined);
   }
 
-  // ---- what the daemon asks and says
-
-  private asked(method: string, params: unknown): unknown {
-    switch (method) {
-      case "task.dispatch": {
-        const { dispatch_id, task_id, message, expires_at } = params as TaskDispatch;
-        return this.dispatch({ id: dispatch_id, taskId: task_id, kind: "task", expiresAt: expires_at }, message);
-      }
-      case "packet.dispatch": {
-        const { dispatch_id, packet, message, expires_at } = params as PacketDispatch;
-        const name = String((packet as { packet_id?: unknown } | null)?.packet_id ?? "packet");
-        return this.dispatch({ id: dispatch_id, taskId: name, kind: "packet", expiresAt: expires_at ?? "" }, message);
-      }
-      case "task.remind":
-        return this.remind(params as TaskRemind);
-      case "task.cancel":
-        return this.cancel(params as DispatchCancel);
-      default:
-        throw new NoSuchMethod(method);
-    }
-  }
-
-  private async dispatch(offer: Offer, message: string): Promise<DispatchResult> {
-    const place = this.isAttached ? this.panel.place : undefined;
-    const verdict = this.inbox.offer(offer, { time: Date.now(), place, idle: this.isReady && !this.turn.isRunning });
-    if (verdict.do === "answer") return verdict.result;
-    const { id, taskId, kind } = offer;
-    const details: Details = { dispatch_id: id, task_id: taskId, kind, session_id: this.sessionId };
-    const isNew = verdict.do === "inject";
-    const there = isNew
-      ? await this.deliveries.inject(TASK_MESSAGE, message, details)
-      : await this.deliveries.wait(keyOf(TASK_MESSAGE, id));
-    if (there) return { accepted: true, ...(isNew ? {} : { duplicate: true }) };
-    this.inbox.notDelivered(id);
-    // It is sent again at the next idle, so that moment has to be told even if nothing seems to change.
-    this.told = undefined;
-    setImmediate(() => void guard(() => this.tellState()));
-    return { accepted: false, reason: this.inbox.isOver(id) ? "expired" : "busy" };
-  }
-
-  private taskArrived(details: Details): void {
-    const { dispatch_id: id, task_id, kind } = details;
-    const at = Date.now();
-    if (!this.inbox.delivered(id, at)) {
-      // It was cancelled while it was on its way.
-      guard(() => this.options.ctx.abort());
-      return;
-    }
-    this.observer.begin(at);
-    this.append({ v: 1, session_id: this.sessionId, dispatch_id: id, what: "delivered", task_id, kind, at });
-    this.deliveries.seen(TASK_MESSAGE, id);
-    this.show();
-  }
-
-  private async remind({ dispatch_id, text }: TaskRemind): Promise<{ accepted: boolean }> {
-    const hand = this.inbox.hand;
-    if (hand?.id !== dispatch_id || hand.phase !== "delivered") return { accepted: false };
-    const details: Details = { dispatch_id, task_id: hand.taskId, kind: hand.kind, session_id: this.sessionId };
-    this.panel.owes();
-    return { accepted: await this.deliveries.inject(REMINDER_MESSAGE, text, details) };
-  }
-
-  private cancel({ dispatch_id, reason }: DispatchCancel): { aborted: boolean } {
-    const hand = this.inbox.hand;
-    const wasAtHand = this.inbox.cancel(dispatch_id);
-    this.deliveries.cancel(TASK_MESSAGE, dispatch_id);
-    if (!wasAtHand) return { aborted: false };
-    const works = hand?.phase === "delivered" && this.turn.isOfDispatch;
-    this.observer.end();
-    this.append({ v: 1, session_id: this.sessionId, dispatch_id, what: "ended" });
-    if (works) guard(() => this.options.ctx.abort());
-    this.panel.cancelled(hand?.taskId ?? "the task", reason);
-    this.show();
-    return { aborted: works };
-  }
-
-  private heard(method: string, params: unknown): void {
-    switch (method) {
-      case "session.notice":
-        return this.panel.notice(params as Notice);
-      case "session.ownership":
-        this.panel.moved(params as OwnershipChange);
-        return this.show();
-      case "session.attach_again":
-        this.attached = false;
-        return void this.attach();
-      case "event":
-        return this.event(params as Event);
-    }
-  }
-
-  private event(event: Event): void {
-    const hand = this.inbox.hand;
-    const isOurs = event.kind === "task_ended" && event.dispatch_id === hand?.id && hand.phase === "delivered";
-    if (isOurs && this.reporting !== hand.id) {
-      this.ended(hand.id);
-      this.panel.taskEnded(hand.taskId, event.status, event.error);
-    }
-    this.panel.event(event);
-    this.show();
-  }
-
   // ---- what the daemon is told
 
   notify(method: string, params: object): void {
     if (this.isAttached) this.rpc?.notify(method, params);
   }
 
+  /** A dispatch that was declined is sent again at the next idle: that has to be told even if nothing seems to change. */
+  tellStateAgain(): void {
+    this.told = undefined;
+    setImmediate(() => void guard(() => this.tellState()));
+  }
+
   private tellState(): void {
     if (this.over) return;
-    const ready = this.isReady && !this.turn.isRunning;
+    const ready = this.isReady;
     this.watchForIdle(ready);
     if (ready === this.told || !this.isAttached) return;
     this.told = ready;
@@ -425,11 +350,24 @@ export class Session {
     return details?.session_id === this.sessionId ? details : undefined;
   }
 
-  private append(note: Note): void {
+  abort(): void {
+    guard(() => this.options.ctx.abort());
+  }
+
+  /** Once in a session: what keeps tasks from being delegated here. */
+  advise(refusedLaunch?: string): void {
+    const tools = guard(() => this.options.pi.getAllTools().map((tool) => tool.name)) ?? [];
+    const said = advice(tools, this.options.version.pi, refusedLaunch);
+    if (!said || this.advised.has(said)) return;
+    this.advised.add(said);
+    this.panel.notify("warning", said);
+  }
+
+  append(note: Note): void {
     guard(() => this.options.pi.appendEntry(ENTRY, note));
   }
 
-  private show(): void {
+  show(): void {
     const hand = this.inbox.hand;
     this.panel.show(hand, this.observer.book.live.length);
   }

@@ -18,6 +18,9 @@ export type Look = {
   owes: boolean;
 };
 
+/** States that a task at hand does not speak for. */
+const STOPPED = new Set<ProjectState>(["halted", "blocked", "unreadable", "stuck", "missing", "cancelling"]);
+
 /** Undefined: nothing is shown. */
 export function footer(look: Look, now: number): string | undefined {
   const text = words(look, now);
@@ -29,9 +32,10 @@ function words(look: Look, now: number): string | undefined {
   if (look.fault) return task ? `${task} · ${fault(look.fault)}` : fault(look.fault);
   if (look.refusal) return refusal(look.refusal.word);
   if (look.place === undefined) return task;
-  if (task) return task;
-  if (look.place === "standby") return "standby";
-  if (look.place === "member") return "member, waiting for packets";
+  if (task) return look.state && STOPPED.has(look.state) ? `${task} · ${look.state} · /handoff` : task;
+  const trouble = look.state && STOPPED.has(look.state) ? ` · ${look.state} · /handoff` : "";
+  if (look.place === "standby") return `standby${trouble}`;
+  if (look.place === "member") return `member, waiting for packets${trouble}`;
   switch (look.state) {
     case "idle":
     case undefined:
@@ -53,8 +57,11 @@ function working(hand: Hand, look: Look, now: number): string {
   const runs = look.live === 0 ? "" : look.live === 1 ? ", 1 sub-agent" : `, ${look.live} sub-agents`;
   const owes = look.owes && look.live === 0 ? ", owes a report" : "";
   const what = hand.kind === "packet" ? `packet ${line(hand.taskId, 40)}` : line(hand.taskId, 40);
-  return `${what} running ${duration(now - hand.since)}${runs}${owes}`;
+  return `${what} running ${sinceWhen(now - hand.since)}${runs}${owes}`;
 }
+
+/** Steps of 10 s at first: a footer that changes every second draws the eye for nothing. */
+const sinceWhen = (ms: number): string => duration(ms < 60_000 ? Math.floor(ms / 10_000) * 10_000 : ms);
 
 function fault(found: Fault): string {
   switch (found.kind) {

@@ -748,6 +748,12 @@ export type TaskRetry = {
 
 export type TaskStatus = "IDLE" | "PENDING" | "RUNNING" | "COMPLETE" | "ERROR";
 
+/** `task.submit`: the planner's write, done for it (D64). */
+export type TaskSubmit = {
+  project: string;
+  task: unknown;
+};
+
 /** The answer to `project.unlock`. */
 export type UnlockResult = {
   path: string;

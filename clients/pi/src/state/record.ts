@@ -1,14 +1,16 @@
 // What the session itself remembers: entries that Pi keeps in the session's file and never shows to the model.
 import type { Run } from "../wire.ts";
+import type { Summary } from "../summary.ts";
 import type { Hand, Kind } from "./inbox.ts";
 
-/** The type of our entries, of our messages, and of reminders. */
+/** The types of our entries and of our messages. */
 export const ENTRY = "handoffd";
 export const TASK_MESSAGE = "handoff-task";
 export const REMINDER_MESSAGE = "handoff-reminder";
+export const CANCEL_MESSAGE = "handoff-cancelled";
 
 /** `details` of our messages. The session's id stands in it because a fork copies everything. */
-export type Details = { dispatch_id: string; task_id: string; kind: Kind; session_id: string };
+export type Details = { dispatch_id: string; task_id: string; kind: Kind; session_id: string; summary?: Summary };
 
 /** A run as it is remembered: with the folder where its package tells how it is. */
 export type RunRecord = { run: Run; dir?: string };
@@ -58,14 +60,18 @@ export function detailsOf(message: unknown, customType: string): Details | undef
   if (!isObject(message) || message["customType"] !== customType) return undefined;
   const details = message["details"];
   if (!isObject(details) || typeof details["dispatch_id"] !== "string") return undefined;
-  const { dispatch_id, task_id, session_id, kind } = details as Record<string, unknown>;
+  const { dispatch_id, task_id, session_id, kind, summary } = details as Record<string, unknown>;
   return {
     dispatch_id: dispatch_id as string,
     task_id: String(task_id),
     session_id: String(session_id),
     kind: kind === "packet" ? "packet" : "task",
+    ...(isSummary(summary) ? { summary } : {}),
   };
 }
+
+const isSummary = (value: unknown): value is Summary =>
+  isObject(value) && typeof value["title"] === "string" && typeof value["text"] === "string" && Array.isArray(value["facts"]);
 
 const messageDetails = (entry: Record<string, unknown>): Details | undefined =>
   entry["type"] === "custom_message" ? detailsOf(entry, TASK_MESSAGE) : undefined;

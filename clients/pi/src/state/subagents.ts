@@ -149,8 +149,9 @@ export function fromSnapshot(reply: unknown): Snapshot | undefined {
   const runs: Snapshot["runs"] = [];
   const walk = (entries: Bag[], parent: string | undefined, depth: number): void => {
     for (const entry of entries) {
-      const id = text(entry["id"]) ?? text(entry["runId"]);
-      if (!id) continue;
+      const id = text(entry["runId"]) ?? text(entry["id"]);
+      // Steps are parts of a run, not runs.
+      if (!id || entry["kind"] === "step") continue;
       const run: Run = {
         run_id: id,
         agent: text(entry["label"]) ?? text(entry["agent"]) ?? UNNAMED,
@@ -167,8 +168,8 @@ export function fromSnapshot(reply: unknown): Snapshot | undefined {
 }
 
 function hasOmissions(omitted: unknown): boolean {
-  if (typeof omitted === "number") return omitted > 0;
-  return Object.values(bag(omitted)).some((count) => typeof count !== "number" || count > 0);
+  const counts = typeof omitted === "object" ? Object.values(bag(omitted)) : [omitted];
+  return counts.some((count) => count === true || (typeof count === "number" && count > 0));
 }
 
 function timeOf(value: unknown): number {

@@ -1,0 +1,190 @@
+// `/handoff`: what a person can see and do from inside the session. Everything goes through the daemon.
+import { guard, type CommandContext } from "../host.ts";
+import { Refused, Unanswered, type Rpc } from "../net/rpc.ts";
+import type { Session } from "../session.ts";
+import { clean, line } from "../text.ts";
+import type {
+  CancelResult, HistoryResult, NoticeLevel, ProjectResult, ProjectStatus, Status, SubmitResult, TakeResult, UnlockResult,
+} from "../wire.ts";
+import { logText, statusText, suggestion, type Suggestion } from "./status.ts";
+import { HELP, parse } from "./words.ts";
+
+const CALL_MS = 15_000;
+const ROWS = 60;
+
+export class HandoffCommand {
+  private readonly session: Session;
+  private readonly ctx: CommandContext;
+
+  constructor(session: Session, ctx: CommandContext) {
+    this.session = session;
+    this.ctx = ctx;
+  }
+
+  async run(args: string): Promise<void> {
+    const parsed = parse(args);
+    if ("unknown" in parsed) return this.say("warning", `There is no /handoff ${line(parsed.unknown, 40)}.\n${HELP}`);
+    if (parsed.verb === "help") return this.say("info", HELP);
+    const rpc = this.session.rpc;
+    if (!rpc) return this.say("warning", this.whyOff());
+    try {
+      if (this.session.panel.state.refusal?.word === "unknown_project") return await this.offer(rpc);
+      await this.act(rpc, parsed.verb, parsed.rest);
+    } catch (error) {
+      this.say("warning", told(error));
+    }
+  }
+
+  private async act(rpc: Rpc, verb: string, rest: string): Promise<void> {
+    switch (verb) {
+      case "status":
+        return this.status(rpc);
+      case "next":
+        return this.next(rpc);
+      case "log":
+        return this.log(rpc);
+      case "cancel":
+        return this.cancel(rpc, rest);
+      case "retry":
+        return this.retry(rpc, rest);
+      default:
+        return this.change(rpc, { verb, args: [] });
+    }
+  }
+
+  private async status(rpc: Rpc): Promise<void> {
+    const status = await rpc.call<Status>("daemon.status", {}, CALL_MS);
+    const project = this.projectIn(status);
+    if (!project) return this.say("info", `handoffd ${line(status.daemon.version, 40)} runs, but this folder is not one of its projects.`);
+    const runs = this.session.observer.book.all.map(({ run }) => run);
+    const text = statusText(status, project, { sessionId: this.session.sessionId, runs, now: Date.now() });
+    const { refusal } = this.session.panel.state;
+    this.say("info", refusal ? `${text}\nthis session is not attached: ${refusal.text}` : text);
+  }
+
+  private async next(rpc: Rpc): Promise<void> {
+    const project = await this.project(rpc);
+    const why = project.why ? `: ${line(project.why)}` : "";
+    if (!project.next) return this.say("info", `There is nothing to do; the project is ${project.state}${why}.`);
+    const step = suggestion(project.next);
+    if (!step) return this.say("info", `The project is ${project.state}${why}.\nRun this in a terminal: ${line(project.next)}`);
+    const sure = await this.ctx.ui.confirm(`Run \`${line(project.next)}\`?`, `The project is ${project.state}${why}.`);
+    if (sure) await this.change(rpc, step);
+  }
+
+  /** Commands that need nothing but the project, and those that `next` suggests. */
+  private async change(rpc: Rpc, { verb, args }: Suggestion): Promise<void> {
+    const project = this.projectPath;
+    switch (verb) {
+      case "pause":
+        await rpc.call("project.pause", { project }, CALL_MS);
+        return this.say("info", "Paused: no further task is handed over. What runs goes on. /handoff resume lifts it.");
+      case "resume": {
+        const { lifted, state, why } = await rpc.call<ProjectResult>("project.resume", { project }, CALL_MS);
+        const what = lifted && lifted.length > 0 ? `Lifted: ${lifted.join(", ").replaceAll("_", " ")}.` : "There was nothing to lift.";
+        return this.say("info", `${what} The project is ${state}${why ? `: ${line(why)}` : ""}.`);
+      }
+      case "enable":
+        await rpc.call("project.enable", { project }, CALL_MS);
+        return this.say("info", "The project takes part again.");
+      case "take": {
+        const { from } = await rpc.call<TakeResult>("session.take", { project, session_id: this.session.sessionId }, CALL_MS);
+        return this.say("info", `This session gets the project's tasks now${from && from !== this.session.sessionId ? "; the other one stands by" : ""}.`);
+      }
+      case "unlock": {
+        const { why, moved_to } = await rpc.call<UnlockResult>("project.unlock", { project, confirm: true }, CALL_MS);
+        return this.say("info", `${line(why)}${moved_to ? `\nThe lock was moved to ${line(moved_to)}` : ""}`);
+      }
+      case "cancel":
+        return this.cancel(rpc, args[0] ?? "");
+      case "retry":
+        return this.retry(rpc, args[0] ?? "");
+    }
+  }
+
+  private async cancel(rpc: Rpc, rest: string): Promise<void> {
+    const project = await this.project(rpc);
+    const taskId = project.task?.task_id ?? project.queue.task_id;
+    if (!taskId) return this.say("info", "There is no task to cancel.");
+    const reason = (rest === taskId || rest.startsWith(`${taskId} `) ? rest.slice(taskId.length) : rest).trim();
+    const params = { project: this.projectPath, task_id: taskId, ...(reason ? { reason: reason.slice(0, 2000) } : {}) };
+    const { was, now, session, live_runs } = await rpc.call<CancelResult>("task.cancel", params, CALL_MS);
+    const how = {
+      aborted: "Its turn was stopped.",
+      not_reached: "Its session could not be reached.",
+      finished_first: "Its report had been accepted before.",
+    };
+    const runs = live_runs.length === 0 ? "" : ` ${live_runs.length} of its runs are still at work; nothing new is handed over until they end.`;
+    this.say("info", `${line(taskId, 80)} was ${was} and is ${now} now.${session ? ` ${how[session] ?? ""}` : ""}${runs}`);
+  }
+
+  private async retry(rpc: Rpc, rest: string): Promise<void> {
+    const project = await this.project(rpc);
+    const taskId = rest || project.queue.task_id;
+    if (!taskId) return this.say("info", "There is no ended task here; name one: /handoff retry ID. /handoff log shows them.");
+    const result = await rpc.call<SubmitResult>("task.retry", { project: this.projectPath, task_id: taskId }, CALL_MS);
+    this.say("info", `${line(taskId, 80)} starts again as ${line(result.task_id, 80)}.`);
+  }
+
+  private async log(rpc: Rpc): Promise<void> {
+    const { rows } = await rpc.call<HistoryResult>("history.list", { project: this.projectPath, limit: ROWS }, CALL_MS);
+    this.say("info", logText(rows.slice(0, ROWS)));
+  }
+
+  /** A folder that is no project: what that means, and the offer to make it one. */
+  private async offer(rpc: Rpc): Promise<void> {
+    const { nearest } = this.session.panel.state.refusal ?? {};
+    const around = nearest
+      ? ` The project around it is ${line(nearest, 200)}, but its tasks go only to a session that was started in that very folder.`
+      : "";
+    const text = `handoffd runs, but ${line(this.session.project, 200)} is not one of its projects.${around}\n` +
+      "Registered, it watches tasks.json here and hands each task to this session.";
+    if (!(await this.ctx.ui.confirm("Register this folder with handoffd?", text))) {
+      return this.say("info", "Nothing was changed. `handoff init` in a terminal registers it, too, and makes the files.");
+    }
+    const { name, state, why, next } = await rpc.call<ProjectResult>("project.add", { path: this.session.project }, CALL_MS);
+    const more = why && state !== "starting" ? ` It is ${state}: ${line(why)}.${next ? ` Next: ${line(next)}` : ""}` : "";
+    this.say("info", `Registered as ${line(name, 60)}: tasks that a planner writes into tasks.json here come to this session.${more}`);
+  }
+
+  private get projectPath(): string {
+    return this.session.panel.projectPath ?? this.session.project;
+  }
+
+  private projectIn(status: Status): ProjectStatus | undefined {
+    return status.projects.find((project) => project.path === this.projectPath);
+  }
+
+  private async project(rpc: Rpc): Promise<ProjectStatus> {
+    const project = this.projectIn(await rpc.call<Status>("daemon.status", {}, CALL_MS));
+    if (!project) throw new Error("This folder is not one of handoffd's projects.");
+    return project;
+  }
+
+  private whyOff(): string {
+    const { fault } = this.session;
+    switch (fault?.kind) {
+      case "silent":
+        return "handoffd is there but does not answer: it is stopped or stuck. Look at its process and at `handoff logs`.";
+      case "denied":
+        return "The socket of handoffd belongs to another user, or may not be opened.";
+      case "protocol":
+        return `${line(fault.text)}. Update handoffd or pi-handoffd.`;
+      case "broken":
+        return `handoffd cannot be reached: ${line(fault.text)}. This session tries again by itself.`;
+      default:
+        return "handoffd is not running, so no tasks are handed over. Start it with `handoffd`; this session finds it by itself.";
+    }
+  }
+
+  private say(level: NoticeLevel, text: string): void {
+    guard(() => this.ctx.ui.notify(text, level));
+  }
+}
+
+function told(error: unknown): string {
+  if (error instanceof Unanswered) return "handoffd did not answer; whether it was done is not known. /handoff status shows it.";
+  if (!(error instanceof Refused)) return line(error instanceof Error ? error.message : String(error));
+  const problems = Array.isArray(error.data["problems"]) ? (error.data["problems"] as Array<{ message?: unknown }>) : [];
+  return clean([error.message, ...problems.map((problem) => `- ${line(String(problem.message))}`)].join("\n"));
+}

@@ -1,0 +1,116 @@
+// `daemon.status` and `history.list` in words. Pure.
+import { duration, line } from "../text.ts";
+import type { ProjectStatus, Row, Run, Status } from "../wire.ts";
+
+/** What is known here beside the daemon's answer. */
+export type Here = { sessionId: string; runs: readonly Run[]; now: number };
+
+export function statusText(status: Status, project: ProjectStatus, here: Here): string {
+  const rows: Array<[string, string]> = [["project", `${line(project.name, 60)} (${line(project.path, 200)})`]];
+  rows.push(["state", `${project.state}${project.why ? `: ${line(project.why)}` : ""}`]);
+  const task = taskText(project, here.now);
+  if (task) rows.push(["task", task]);
+  for (const run of here.runs) rows.push(["", runText(run)]);
+  rows.push(["session", sessionText(project, here)]);
+  for (const member of project.members ?? []) {
+    const what = member.why ? `: ${line(member.why)}` : "";
+    rows.push(["member", `${line(member.agent_id, 64)}${member.role ? `, ${line(member.role, 40)}` : ""}${what}`]);
+  }
+  for (const warning of [...(project.warnings ?? []), ...(status.daemon.warnings ?? [])]) rows.push(["warning", line(warning)]);
+  if (project.next) rows.push(["next", `${line(project.next)}${isOurs(project.next) ? "  (or /handoff next)" : "  (in a terminal)"}`]);
+  const outdated = status.daemon.outdated ? "; a newer program is installed, restart it" : "";
+  rows.push(["daemon", `${line(status.daemon.version, 40)}, process ${status.daemon.pid}${outdated}`]);
+  return rows.map(([name, text]) => `${name.padEnd(8)} ${text}`).join("\n");
+}
+
+function taskText({ task, queue }: ProjectStatus, now: number): string | undefined {
+  if (task) {
+    const parts = [`${line(task.task_id, 80)} running for ${duration(now - Date.parse(task.started_at))}`];
+    if (task.delivery !== "accepted") parts.push(task.delivery === "sent" ? "not yet accepted" : "declined, sent again when idle");
+    if (task.report !== "none") parts.push(task.report === "owed" ? "owes a report" : "its report was refused");
+    const { running, complete, failed } = task.runs;
+    if (running + complete + failed > 0) parts.push(`runs: ${running} at work, ${complete} complete, ${failed} failed`);
+    if (task.until) parts.push(`waits until ${line(task.until, 40)}`);
+    return parts.join("; ");
+  }
+  if (queue.task_id === null || queue.task_id === undefined) return queue.status === null ? "none" : undefined;
+  const problems = queue.problems.map((problem) => line(problem.message)).join("; ");
+  return `${line(queue.task_id, 80)} ${queue.status ?? "cannot be read"}${problems ? `: ${problems}` : ""}`;
+}
+
+function runText(run: Run): string {
+  const model = run.model ? `, ${line(run.model, 60)}` : "";
+  return `${run.background === false ? "foreground" : "background"} run of ${line(run.agent, 40)}: ${run.state}${model}`;
+}
+
+function sessionText({ session, standby }: ProjectStatus, here: Here): string {
+  const others = standby > 0 ? `; ${standby} standing by` : "";
+  if (!session) return `none${others}`;
+  if (session.session_id === here.sessionId) return `this one gets the tasks${others}`;
+  return `another one gets the tasks (${line(session.host, 40)}, process ${session.pid})${others}; /handoff take changes that`;
+}
+
+/** The suggestions that /handoff next can carry out. */
+const DOABLE = new Set(["cancel", "retry", "resume", "pause", "take", "enable", "unlock"]);
+
+export type Suggestion = { verb: string; args: string[] };
+
+/** The daemon's suggestion, split as a shell would. */
+export function suggestion(next: string): Suggestion | undefined {
+  const words = [...next.matchAll(/'((?:[^']|'\\'')*)'|([^\s']+)/g)].map(([, quoted, plain]) => plain ?? quoted?.replaceAll("'\\''", "'") ?? "");
+  const [program, verb, ...args] = words;
+  return program === "handoff" && verb !== undefined && DOABLE.has(verb) ? { verb, args } : undefined;
+}
+
+const isOurs = (next: string): boolean => suggestion(next) !== undefined;
+
+/** The journal's rows that tell a person something, oldest first. */
+export function logText(rows: readonly Row[]): string {
+  const told = rows.flatMap((row) => rowText(row) ?? []).reverse();
+  return told.length === 0 ? "Nothing has happened in this project yet." : told.join("\n");
+}
+
+type Loose = { at: string; kind: string; [member: string]: unknown };
+
+function rowText(row: Row): string | undefined {
+  const loose = row as unknown as Loose;
+  const text = (member: string, most = 160): string => (typeof loose[member] === "string" ? line(loose[member], most) : "");
+  const id = text("task_id", 80);
+  const with_ = (what: string, more: string): string => `${clock(loose.at)}  ${id ? `${id} ` : ""}${what}${more ? `: ${more}` : ""}`;
+  switch (loose.kind) {
+    case "ended":
+      return with_(`ended as ${text("status")}`, text("error") || text("verdict") || text("result"));
+    case "rejected":
+      return with_("was refused", text("error"));
+    case "submitted":
+      return with_("was submitted", "");
+    case "accepted":
+      return with_("was taken by a session", "");
+    case "reminded":
+      return with_("was reminded of its report", "");
+    case "report_refused": {
+      const problems = Array.isArray(loose["problems"]) ? (loose["problems"] as Array<{ message?: unknown }>) : [];
+      return with_("had a report refused", line(problems.map((problem) => String(problem.message)).join("; "), 200));
+    }
+    case "cancelling":
+      return with_("was cancelled", text("reason"));
+    case "abandoned":
+      return with_("was given up", "");
+    case "log_failed":
+      return with_("could not be logged", text("error"));
+    case "lost":
+      return with_("a write of the planner was kept", text("path", 200));
+    default:
+      return undefined;
+  }
+}
+
+/** The local time of day, with the date when it is not today's. */
+function clock(at: string): string {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return line(at, 30);
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  const today = new Date().toDateString() === time.toDateString();
+  return `${today ? "" : `${day} `}${two(time.getHours())}:${two(time.getMinutes())}`;
+}
