@@ -18,8 +18,8 @@ export function advice(tools: readonly string[], pi: string, refusedLaunch?: str
   if (refusedLaunch !== undefined || tools.includes("subagent")) return undefined;
   const install = `Install it with: pi install npm:${NICO}`;
   return tools.includes("Agent") && tools.includes("get_subagent_result")
-    ? `handoff: this session delegates with ${TINTIN}, which tells neither roles nor models, so no report can end as COMPLETE. ${NICO} does. ${install}`
-    : `handoff: ${NICO} is not loaded in this session, so the task cannot be delegated and no report can end as COMPLETE. ${install}`;
+    ? `handoff: this session delegates with ${TINTIN}, which tells neither roles nor models, so what a report says of its runs cannot be checked. With ${NICO} it can. ${install}`
+    : `handoff: ${NICO} is not loaded in this session, so the task cannot be delegated to a sub-agent. ${install}`;
 }
 
 export const hostLacks = (text: string): boolean => text.includes(HOST_LACKS);

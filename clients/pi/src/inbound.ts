@@ -130,4 +130,3 @@ export class Inbound {
     session.show();
   }
 }
-
