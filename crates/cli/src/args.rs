@@ -3,8 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    attach, cancel, completions, demo, disable, enable, events, history, init, lint, log, logs, mcp, next, packet,
-    pause, projects, prompt, report, resume, retry, schema, show, status, submit, take, team, unlock, wait, watch,
+    attach, cancel, completions, demo, disable, enable, events, history, hook, init, lint, log, logs, mcp, next,
+    packet, pause, projects, prompt, report, resume, retry, schema, show, status, submit, take, team, unlock, wait,
+    watch,
 };
 use crate::context::Context;
 use crate::exit::Exit;
@@ -50,6 +51,7 @@ enum Command {
     Report(report::Args),
     Packet(packet::Args),
     Mcp(mcp::Args),
+    Hook(hook::Args),
     Team(team::Args),
     Prompt(prompt::Args),
     Projects(projects::Args),
@@ -85,6 +87,7 @@ impl Cli {
             Command::Report(args) => args.run(ctx),
             Command::Packet(args) => args.run(ctx),
             Command::Mcp(args) => args.run(ctx),
+            Command::Hook(args) => args.run(ctx),
             Command::Team(args) => args.run(ctx),
             Command::Prompt(args) => args.run(ctx),
             Command::Projects(args) => args.run(ctx),

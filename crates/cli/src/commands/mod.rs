@@ -12,6 +12,7 @@ pub(crate) mod disable;
 pub(crate) mod enable;
 pub(crate) mod events;
 pub(crate) mod history;
+pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod lint;
 pub(crate) mod log;

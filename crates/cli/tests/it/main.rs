@@ -7,6 +7,7 @@ mod control;
 mod daemon;
 mod demo;
 mod env;
+mod hook;
 mod init;
 mod lint;
 mod logs;

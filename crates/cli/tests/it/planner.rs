@@ -155,3 +155,96 @@ fn the_project_is_named_or_that_of_the_session() {
     });
     client.call("handoff_status", &json!({})).says(&["is idle"]);
 }
+
+/// An ended task whose reviewer did not approve, and whose runs were seen only in part.
+fn reviewed() -> String {
+    let run = |agent: &str, id: &str, result: &str| json!({"agent": agent, "run_id": id, "status": "COMPLETE", "result": result, "model": "p/m", "thinking": "off"});
+    let mut gate = run("handoff-reviewer", "r-2", "\n  NOT APPROVED: no test\u{202e}\n- src/a.rs:3 has none");
+    gate["gate"] = "review-after".into();
+    let seen = |agent: &str, id: &str, state: &str| json!({"run_id": id, "agent": agent, "background": true, "state": state, "model": "p/m"});
+    json!({
+        "schema_version": 3, "status": "COMPLETE", "task_id": "T-1", "task_type": "IMPLEMENT", "required_role": "writer",
+        "gate": "review-after", "gate_reason": "it is risky", "instruction": "Add a flag.", "working_dir": ".", "scope": ["src"],
+        "acceptance_criteria": ["it works"], "created_at": "2026-11-30T08:00:00Z", "created_by": "claude-code",
+        "files_changed": ["src/a.rs", "src/b.rs"], "tests_run": [], "result": "done", "error": null,
+        "report": {
+            "version": 1, "worker": run("handoff-writer", "r-1", "did it"), "gate_evidence": [gate],
+            "observed": {"all": true, "runs": [seen("handoff-writer", "r-1", "complete"), seen("handoff-reviewer", "r-2", "failed")]},
+        },
+    })
+    .to_string()
+}
+
+#[test]
+fn complete_is_never_told_without_the_verdict_and_what_is_proven() {
+    let world = TestEnv::new();
+    world.file("tasks.json", reviewed());
+    let mut client = Client::start(&world, Era::Stateless);
+    for tool in ["handoff_wait", "handoff_show"] {
+        let told = client.call(tool, &json!({}));
+        told.says(&[
+            "T-1 ended COMPLETE.\nThe gate review-after took place, by handoff-reviewer. Its verdict: NOT APPROVED: no test\n",
+            "not that it approved",
+            "- proven: worker handoff-writer r-1",
+            "- differs from what was observed: review-after handoff-reviewer r-2",
+            "    - src/a.rs:3 has none",
+            "files_changed:\n  - src/a.rs",
+        ]);
+        assert_eq!(told.content["verdict"], "NOT APPROVED: no test", "nothing in it can reorder what a person sees");
+        let proofs: Vec<_> = told.content["evidence"].as_array().unwrap().iter().map(|item| &item["proof"]).collect();
+        assert_eq!(proofs, ["observed", "contradicted"]);
+    }
+}
+
+#[test]
+fn what_is_answered_fits_what_was_promised() {
+    let (world, _daemon) = world();
+    let mut client = Client::start(&world, Era::Handshake);
+    let listed = client.ask("tools/list", json!({}))["tools"].take();
+    let tools = listed.as_array().unwrap();
+    assert_eq!(tools.len(), 5);
+    let calls = [
+        ("handoff_submit", json!({})),
+        ("handoff_submit", task()),
+        ("handoff_status", json!({})),
+        ("handoff_wait", json!({"timeout_secs": 0})),
+        ("handoff_show", json!({})),
+        ("handoff_cancel", json!({"task_id": "none"})),
+    ];
+    for (name, arguments) in calls {
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        let schema = &tool["outputSchema"]["properties"];
+        let reply = client.call(name, &arguments);
+        for (member, value) in reply.content.as_object().unwrap() {
+            let promised = &schema[member]["type"];
+            let kind = match value {
+                Value::Null => "null",
+                Value::Bool(_) => "boolean",
+                Value::Number(_) => "number",
+                Value::String(_) => "string",
+                Value::Array(_) => "array",
+                Value::Object(_) => "object",
+            };
+            let fits = promised.as_array().map_or_else(|| promised == kind, |kinds| kinds.contains(&kind.into()));
+            assert!(schema[member] == json!({}) || fits, "{name}: {member} is {kind}, promised is {promised}");
+        }
+    }
+}
+
+#[test]
+fn a_wait_outlives_the_daemon_and_says_so_when_it_stays_away() {
+    let (world, daemon) = world();
+    let mut client = Client::start(&world, Era::Handshake);
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    client.begin("w", "handoff_wait", &json!({"timeout_secs": 2}), &json!({"progressToken": "p"}));
+    assert_eq!(client.next()["method"], "notifications/progress");
+    drop(daemon);
+    let answer = loop {
+        let message = client.next();
+        if message["id"] == "w" {
+            break Reply::of(&message["result"]);
+        }
+    };
+    assert_eq!((answer.refused, &answer.content["code"]), (true, &json!("daemon_not_running")));
+    answer.says(&["holds T-1, PENDING", "start `handoffd`"]);
+}

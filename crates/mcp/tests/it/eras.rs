@@ -57,6 +57,11 @@ fn a_client_of_2025_opens_with_initialize() {
             "isError": true,
         })
     );
+    for (tool, text, is_error) in [("tell", "as you see", false), ("object", "- one\n- two", true)] {
+        let content = json!([{"type": "text", "text": text}]);
+        let expected = json!({"content": content, "structuredContent": {"a": 1}, "isError": is_error});
+        assert_eq!(client.call(tool, &json!({"a": 1})), expected, "both forms reach the client");
+    }
     assert_eq!(client.ask(&json!({"jsonrpc": "2.0", "id": 9, "method": "ping"}))["result"], json!({}));
 }
 
@@ -85,7 +90,7 @@ fn a_client_of_2026_needs_no_handshake() {
     let tools = client.ask(&stateless(list()));
     assert_eq!(
         (&tools["result"]["resultType"], tools["result"]["tools"].as_array().unwrap().len()),
-        (&json!("complete"), 7)
+        (&json!("complete"), 9)
     );
     let answer = client.ask(&stateless(call(1, "refuse", &json!({}))));
     assert_eq!(answer["result"]["resultType"], "complete");

@@ -17,6 +17,10 @@ enum Toy {
     Echo,
     /// Refuses.
     Refuse,
+    /// Does it, and says it in words.
+    Tell,
+    /// Refuses in more than one sentence.
+    Object,
     /// Needs a scope that nobody from outside has.
     Scoped,
     /// Tells that it has begun, and waits until it is taken back.
@@ -31,7 +35,8 @@ enum Toy {
 
 /// A server with all of them.
 pub(crate) fn toolbox() -> Toolbox {
-    let toys = [Toy::Echo, Toy::Refuse, Toy::Scoped, Toy::Wait, Toy::Slow, Toy::Hang, Toy::Panic];
+    let toys =
+        [Toy::Echo, Toy::Refuse, Toy::Tell, Toy::Object, Toy::Scoped, Toy::Wait, Toy::Slow, Toy::Hang, Toy::Panic];
     toys.into_iter().fold(Toolbox::new("toys", "1.2.3", "Play with them."), Toolbox::with)
 }
 
@@ -41,6 +46,8 @@ impl Tool for Toy {
         let name = match self {
             Self::Echo => "echo",
             Self::Refuse => "refuse",
+            Self::Tell => "tell",
+            Self::Object => "object",
             Self::Scoped => "scoped",
             Self::Wait => "wait",
             Self::Slow => "slow",
@@ -62,6 +69,8 @@ impl Tool for Toy {
             match *self {
                 Self::Echo => Outcome::Done(call.arguments),
                 Self::Refuse => Outcome::Refused { code: "not_today".to_owned(), message: "come tomorrow".to_owned() },
+                Self::Tell => Outcome::Told { text: "as you see".to_owned(), result: call.arguments },
+                Self::Object => Outcome::Objected { text: "- one\n- two".to_owned(), result: call.arguments },
                 Self::Scoped => match Caller::External.require(Scope::TeamHandoff) {
                     Ok(()) => Outcome::Done(Map::new()),
                     Err(denied) => Outcome::Denied(denied),

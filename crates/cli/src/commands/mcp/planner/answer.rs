@@ -35,10 +35,10 @@ impl Told {
     /// As the server gives it.
     pub(super) fn into_outcome(self) -> Outcome {
         let text = clean_text(&self.lines.join("\n"));
-        let mut result: Map<String, Value> = self.members.into_iter().map(|(key, value)| (key, clean(value))).collect();
-        result.insert("ok".to_owned(), true.into());
-        result.insert("text".to_owned(), text.clone().into());
-        Outcome::Told { text, result }
+        let members = self.members.into_iter().map(|(key, value)| (key, clean(value)));
+        // The words first: some clients show a person only the beginning.
+        let first = [("ok".to_owned(), true.into()), ("text".to_owned(), text.clone().into())];
+        Outcome::Told { text, result: first.into_iter().chain(members).collect() }
     }
 }
 
@@ -54,8 +54,8 @@ pub(super) fn refused(failure: &Failure) -> Outcome {
     lines.extend(failure.hints.iter().map(|hint| format!("Hint: {hint}")));
     let text = clean_text(&lines.join("\n"));
     let members = json!({
-        "ok": false, "code": code, "message": failure.message, "problems": failure.problems, "hints": failure.hints,
-        "text": text,
+        "ok": false, "text": text, "code": code, "message": failure.message, "problems": failure.problems,
+        "hints": failure.hints,
     });
     let result = match clean(members) {
         Value::Object(members) => members,
