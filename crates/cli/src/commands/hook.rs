@@ -42,20 +42,25 @@ const INPUT_BYTES: u64 = 1024 * 1024;
 /// Characters of a foreign text: it goes into a conversation that nobody asked to have it in.
 const EXCERPT: usize = 160;
 
+/// What is open: a sentence for both, and what the model can do about it.
+struct Open {
+    says: String,
+    advice: String,
+}
+
 impl Args {
     #[expect(clippy::unnecessary_wraps, reason = "all commands have one signature")]
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
         let Command::SessionStart = self.command;
         let input = input().unwrap_or_default();
-        if let Some(text) = folder(ctx, &input).and_then(|folder| open(ctx, &folder)) {
-            let context =
-                json!({"hookEventName": "SessionStart", "additionalContext": format!("handoffd says: {text}")});
+        if let Some(Open { says, advice }) = folder(ctx, &input).and_then(|folder| open(ctx, &folder)) {
+            let context = format!("handoffd says: {says} {advice}");
+            let context = json!({"hookEventName": "SessionStart", "additionalContext": context.trim_end()});
             // The person has read it before; the model has just forgotten it.
             let was_told = input["source"] == "compact";
-            let message = (!was_told).then(|| format!("handoff: {text}"));
-            ctx.out.json(&match message {
-                Some(message) => json!({"systemMessage": message, "hookSpecificOutput": context}),
-                None => json!({"hookSpecificOutput": context}),
+            ctx.out.json(&match was_told {
+                false => json!({"systemMessage": format!("handoff: {says}"), "hookSpecificOutput": context}),
+                true => json!({"hookSpecificOutput": context}),
             });
         }
         Ok(Exit::Good)
@@ -84,7 +89,7 @@ fn input() -> Option<Value> {
 }
 
 /// What is open in a project; `None` for a folder that is none, and when there is nothing to say.
-fn open(ctx: &Context, folder: &Path) -> Option<String> {
+fn open(ctx: &Context, folder: &Path) -> Option<Open> {
     let reached = ctx.block_on(async {
         let asked = tokio::time::timeout(DAEMON, async {
             let (daemon, _) = daemon::connect(ctx).await?;
@@ -107,33 +112,36 @@ fn open(ctx: &Context, folder: &Path) -> Option<String> {
     }
 }
 
-fn with_daemon(project: &ProjectStatus, task: Option<&Found>) -> Option<String> {
-    let why = || project.why.as_deref().map(|why| format!(": {}", excerpt(why))).unwrap_or_default();
-    let next = || project.next.as_deref().map(|next| format!(" What helps: `{next}`.")).unwrap_or_default();
+fn with_daemon(project: &ProjectStatus, task: Option<&Found>) -> Option<Open> {
+    let why = project.why.as_deref().map(|why| format!(": {}", excerpt(why))).unwrap_or_default();
+    let says = format!("{} is {}{why}.", project.name, project.state);
+    let next = project.next.as_deref().map(|next| format!(" What helps: `{next}`.")).unwrap_or_default();
     match project.state {
         ProjectState::Idle => task.and_then(ended),
         ProjectState::Disabled | ProjectState::Starting | ProjectState::Leaving | ProjectState::Other => None,
         ProjectState::Running | ProjectState::Cancelling => {
-            Some(format!("{} is {}{}. handoff_wait waits for its end.", project.name, project.state, why()))
+            Some(Open { says, advice: "handoff_wait waits for its end.".to_owned() })
         }
-        state => Some(format!("{} is {state}{}.{}", project.name, why(), next())),
+        _ => Some(Open { says: says + &next, advice: "handoff_status says more.".to_owned() }),
     }
 }
 
 /// A task whose daemon does not run.
-fn alone(task: &Found) -> Option<String> {
+fn alone(task: &Found) -> Option<Open> {
     match task.status.as_str() {
-        "PENDING" | "RUNNING" => Some(format!(
-            "{} is {}, and the daemon is not running: nothing goes on until somebody starts `handoffd`.",
-            excerpt(&task.task_id),
-            task.status
-        )),
+        "PENDING" | "RUNNING" => {
+            let (id, status) = (excerpt(&task.task_id), &task.status);
+            let says = format!(
+                "{id} is {status}, and the daemon is not running: nothing goes on until `handoffd` is started."
+            );
+            Some(Open { says, advice: String::new() })
+        }
         _ => ended(task),
     }
 }
 
 /// A task that ended and that no other has followed.
-fn ended(task: &Found) -> Option<String> {
+fn ended(task: &Found) -> Option<Open> {
     let id = excerpt(&task.task_id);
     let how = match task.status.as_str() {
         "COMPLETE" => match task.report["gate_evidence"][0]["result"].as_str() {
@@ -143,7 +151,8 @@ fn ended(task: &Found) -> Option<String> {
         "ERROR" => "ERROR".to_owned(),
         _ => return None,
     };
-    Some(format!("the last task, {id}, ended {how}. If its result has not been dealt with yet: handoff_show {id}."))
+    let advice = format!("If its result has not been dealt with yet: handoff_show {id}.");
+    Some(Open { says: format!("the last task, {id}, ended {how}."), advice })
 }
 
 fn first_line(text: &str) -> &str {

@@ -50,7 +50,7 @@ pub(super) async fn answer(ctx: &Context, arguments: &Arguments, progress: &Prog
     let wait = Wait { project: project.path.clone(), task_id: Some(task_id.clone()), deadline };
     let result = tokio::select! {
         result = wait.run(ctx, Some(daemon.clone())) => result,
-        never = tell(ctx, &project, &task_id, progress, begun, seconds) => never,
+        never = tell(ctx, &project, &task_id, progress, begun) => never,
     };
     match result {
         Ok(result) if !result.timed_out => ended(ctx, &project, &task_id).await,
@@ -60,27 +60,20 @@ pub(super) async fn answer(ctx: &Context, arguments: &Arguments, progress: &Prog
     }
 }
 
-/// Tells a client that listens how far it is; never ends.
-async fn tell<T>(
-    ctx: &Context,
-    project: &ProjectStatus,
-    task_id: &str,
-    progress: &Progress,
-    begun: Instant,
-    seconds: u64,
-) -> T {
+/// Tells a client that listens how it stands; never ends. No total: a client would show the share of the time that is over as
+/// the share of the work that is done.
+async fn tell<T>(ctx: &Context, project: &ProjectStatus, task_id: &str, progress: &Progress, begun: Instant) -> T {
     if !progress.is_wanted() {
         return std::future::pending().await;
     }
     let mut turns = tokio::time::interval(TELL);
-    let total = f64::from(u32::try_from(seconds).unwrap_or(u32::MAX));
     loop {
         turns.tick().await;
         let text = match again(ctx, project).await {
             Ok((_, project)) => standing(ctx, &project, task_id),
             Err(failure) => format!("{task_id}: {failure}"),
         };
-        progress.report(begun.elapsed().as_secs_f64(), Some(total), &text).await;
+        progress.report(begun.elapsed().as_secs_f64(), None, &text).await;
     }
 }
 
