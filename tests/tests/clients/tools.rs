@@ -16,8 +16,13 @@ const UNREACHABLE: i32 = 3;
 
 /// The folder of the extension.
 pub(crate) fn extension() -> PathBuf {
+    client("pi")
+}
+
+/// The folder of a client.
+pub(crate) fn client(name: &str) -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().expect("`tests` is a folder of the repository").join("clients/pi")
+    manifest.parent().expect("`tests` is a folder of the repository").join("clients").join(name)
 }
 
 /// Where the tools lie.
@@ -33,6 +38,11 @@ pub(crate) fn folder() -> PathBuf {
 
 /// Makes sure of the tools named; answers the Node to run things with. One run installs, others wait for it.
 pub(crate) fn install(names: &[&str]) -> Result<PathBuf, Trouble> {
+    installed_by(&extension().join("lab/install.mjs"), names, "bin ")
+}
+
+/// Runs an installer; answers the path that it names after `word`.
+pub(crate) fn installed_by(installer: &Path, names: &[&str], word: &str) -> Result<PathBuf, Trouble> {
     let folder = folder();
     let failed =
         |what: &str, error: &dyn std::fmt::Display| Trouble::Failed(format!("{what} {}: {error}", folder.display()));
@@ -40,15 +50,15 @@ pub(crate) fn install(names: &[&str]) -> Result<PathBuf, Trouble> {
     let lock = File::create(folder.join("lock")).map_err(|error| failed("no lock in", &error))?;
     lock.lock().map_err(|error| failed("cannot lock", &error))?;
     let mut node = Command::new("node");
-    node.arg(extension().join("lab/install.mjs")).arg(&folder).args(names);
+    node.arg(installer).arg(&folder).args(names);
     let ended = command::run(node, Duration::from_mins(10)).map_err(Trouble::Failed)?;
     match ended.status.and_then(|status| status.code()) {
         Some(0) => ended
             .said
             .lines()
-            .find_map(|line| line.strip_prefix("bin "))
+            .find_map(|line| line.strip_prefix(word))
             .map(PathBuf::from)
-            .ok_or_else(|| Trouble::Failed(format!("the installer names no Node:\n{}", ended.said))),
+            .ok_or_else(|| Trouble::Failed(format!("the installer names no program:\n{}", ended.said))),
         Some(UNREACHABLE) => {
             let last = ended.said.lines().last().unwrap_or_default();
             Err(Trouble::Missing(format!(
