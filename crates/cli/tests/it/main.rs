@@ -9,6 +9,7 @@ mod demo;
 mod env;
 mod hook;
 mod init;
+mod init_pi;
 mod lint;
 mod logs;
 mod mcp;

@@ -1,9 +1,11 @@
 //! `handoff init`: makes a folder a project. It needs no daemon and never overwrites anything: what is there stays.
 //!
-//! `files` makes the files, `agents` holds the example profiles, `untrack` is about a queue that git tracks.
+//! `files` makes the files, `agents` holds the example profiles, `untrack` is about a queue that git tracks, `pi` installs the
+//! Pi extension.
 
 mod agents;
 mod files;
+mod pi;
 mod untrack;
 
 use std::path::{Path, PathBuf};
@@ -24,11 +26,15 @@ use crate::text::{Line, Tone};
 /// Make a folder a project: queue, work log, example agents, registration
 ///
 /// Makes `.pi/`, an IDLE `tasks.json`, the work log, `.gitignore` lines and two example agent profiles, and registers the
-/// project. What is there already stays as it is. No daemon is needed.
+/// project. What is there already stays as it is. No daemon is needed. With `--pi` the Pi extension is installed for this user,
+/// too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The project's root [default: the working folder]
     dir: Option<PathBuf>,
+    /// Install the Pi extension, or renew it: its files, and an entry in Pi's settings
+    #[arg(long)]
+    pi: bool,
     /// Answer yes to what would be asked
     #[arg(long, short)]
     yes: bool,
@@ -50,11 +56,18 @@ impl Args {
             Some(dir) => ctx.absolute(dir)?,
             None => ctx.working_dir()?.to_owned(),
         };
+        if self.pi && self.dir.is_none() && ctx.env.home.as_deref().is_some_and(|home| is_same(home, &dir)) {
+            ctx.out.note("this is your home and no project: only the Pi extension is installed");
+            return pi::install(ctx).map(|()| Exit::Good);
+        }
         let project = ProjectDir::open(&dir, &Sys::real(), PiFolder::Create).map_err(Failure::usage)?;
         let root = project.resolved_path().to_owned();
         let failed = Self::make_all(ctx, &Arc::new(project), &root)?;
         untrack::offer(ctx, &root, self.yes);
         register(ctx, &root)?;
+        if self.pi {
+            pi::install(ctx)?;
+        }
         if failed {
             return Ok(Exit::NotGood);
         }
@@ -98,6 +111,10 @@ pub(crate) fn make_quietly(
         Made::New | Made::Kept => None,
     });
     failed.map_or(Ok(()), Err)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
 fn say(ctx: &mut Context, name: &str, made: &Made) {

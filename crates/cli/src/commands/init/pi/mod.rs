@@ -1,0 +1,100 @@
+//! `handoff init --pi`: the Pi extension, and its entry in Pi's settings. `package` is about its files, `settings` about the
+//! entry, `versions` about the Pi that is there.
+//!
+//! `pi install PATH` would do the same with the entry; it needs a Pi that can be started, this does not.
+
+mod package;
+mod settings;
+mod versions;
+
+use std::path::{Path, PathBuf};
+
+use handoffd::files::{FileError, Links, read_bounded, replace_durably};
+
+use super::Made;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::text::{Line, Tone};
+use settings::{Edit, SettingsLock};
+
+/// The most of Pi's settings that is read.
+const MAX_SETTINGS: u64 = 1024 * 1024;
+
+/// Installs the extension for this user and says what was done and what is missing.
+pub(super) fn install(ctx: &mut Context) -> Result<(), Failure> {
+    let agent_dir = ctx.env.pi_agent_dir().filter(|dir| dir.is_absolute()).ok_or_else(|| {
+        Failure::usage(
+            "where Pi keeps its settings is not known: neither HOME nor an absolute PI_CODING_AGENT_DIR is set",
+        )
+    })?;
+    std::fs::create_dir_all(&agent_dir)
+        .map_err(|error| Failure::new(Exit::NotGood, FileError::io("make", &agent_dir, error).to_string()))?;
+    let path = agent_dir.join("settings.json");
+    let lock = SettingsLock::take(&path)?;
+    let text = read(&path)?;
+    let named = settings::packages(&text).map_err(|why| not_ours_to_mend(&path, &why))?;
+    let found = named.iter().find_map(|source| package::of_source(source, &agent_dir, ctx.env.home.as_deref()));
+    let copy = package::copy_place(ctx)?;
+    match found {
+        // Ours from an earlier run, which may be an older version.
+        Some(found) if same(&found, &copy) => say_copied(ctx, &copy)?,
+        Some(found) => {
+            let line =
+                Line::of(Tone::Dim, "kept").plain(&format!(" the Pi extension as it is, from {}", found.display()));
+            ctx.out.line(line);
+        }
+        None => {
+            let place = match package::shared() {
+                Some(shared) => shared,
+                None => {
+                    say_copied(ctx, &copy)?;
+                    copy
+                }
+            };
+            add(ctx, &path, &text, &place)?;
+        }
+    }
+    drop(lock);
+    versions::tell(ctx, &agent_dir, &named);
+    ctx.out.note("A new session of Pi has the extension; one that runs takes it up with /reload.");
+    Ok(())
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real(one) == real(other)
+}
+
+fn say_copied(ctx: &mut Context, copy: &Path) -> Result<(), Failure> {
+    let made = package::copy(copy).map_err(|error| Failure::new(Exit::NotGood, error.to_string()))?;
+    super::say(ctx, &format!("the Pi extension in {}", copy.display()), &made);
+    Ok(())
+}
+
+/// The settings as they are; an empty text when there are none.
+fn read(path: &Path) -> Result<String, Failure> {
+    let bytes = read_bounded(path, MAX_SETTINGS, Links::Follow).map_err(Failure::usage)?.unwrap_or_default();
+    String::from_utf8(bytes).map_err(|_| not_ours_to_mend(path, "it is not UTF-8"))
+}
+
+/// Adds the entry. The file may be a link into a folder of dotfiles: what it leads to is replaced.
+fn add(ctx: &mut Context, path: &Path, text: &str, place: &Path) -> Result<(), Failure> {
+    let source = place.to_str().ok_or_else(|| Failure::usage(format!("{} is not UTF-8", place.display())))?;
+    let Edit(edited) = settings::with_package(text, source).map_err(|why| not_ours_to_mend(path, &why))?;
+    let real: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mode = std::fs::metadata(&real).map(|meta| meta.permissions()).ok();
+    replace_durably(&real, edited.as_bytes()).map_err(|error| Failure::new(Exit::NotGood, error.to_string()))?;
+    if let Some(mode) = mode {
+        // Without its old mode it is still readable for its owner.
+        std::fs::set_permissions(&real, mode).ok();
+    }
+    let line = format!(" {source} to `packages` in {}", path.display());
+    ctx.out.line(Line::of(Tone::Good, "added").plain(&line));
+    Ok(())
+}
+
+fn not_ours_to_mend(path: &Path, why: &str) -> Failure {
+    Failure::new(Exit::NotGood, format!("{} is left alone: {why}", path.display()))
+        .hint("mend it, Pi cannot read it either; then run this again")
+}

@@ -1,0 +1,141 @@
+//! The files of the Pi extension. A package of the system brings them in a folder beside the program and renews them with it;
+//! a program without such a folder brings them inside, and writes them to the user's data folder.
+
+use std::path::{Path, PathBuf};
+
+use handoffd::files::{FileError, Links, read_bounded, replace_durably};
+use serde_json::Value;
+
+use super::Made;
+use crate::context::Context;
+use crate::failure::Failure;
+
+/// The package's name; what bears it is the extension, wherever it lies.
+const NAME: &str = "pi-handoffd";
+/// Where it lies below a prefix such as `/usr`.
+const SHARED: &str = "share/handoffd/clients/pi";
+/// The most of a file of it that is read.
+const MAX_FILE: u64 = 1024 * 1024;
+
+/// The files that this program was built with.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pi_extension.rs"));
+
+/// The folder that came with this program, if there is one: `/usr/share/…` for `/usr/bin/handoff`.
+pub(super) fn shared() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?.canonicalize().ok()?;
+    let folder = program.parent()?.parent()?.join(SHARED);
+    is_ours(&folder).then_some(folder)
+}
+
+/// Where a copy for this user goes.
+pub(super) fn copy_place(ctx: &Context) -> Result<PathBuf, Failure> {
+    let data = ctx.env.xdg_data_home.clone().or_else(|| Some(ctx.env.home.as_ref()?.join(".local/share")));
+    let data = data.ok_or_else(|| Failure::usage("there is no home to put the Pi extension into: HOME is not set"))?;
+    Ok(data.join("handoffd/clients/pi"))
+}
+
+/// Writes the copy, or what of it is not as it should be.
+pub(super) fn copy(folder: &Path) -> Result<Made, FileError> {
+    let mut made = Made::Kept;
+    for (name, text) in FILES {
+        let path = folder.join(name);
+        if read_bounded(&path, MAX_FILE, Links::Refuse).ok().flatten().is_some_and(|there| there == text.as_bytes()) {
+            continue;
+        }
+        let parent = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(|error| FileError::io("make", parent, error))?;
+        replace_durably(&path, text.as_bytes())?;
+        made = Made::New;
+    }
+    // What an older version had and this one has not would be loaded, too.
+    let is_known = |path: &Path| FILES.iter().any(|(name, _)| folder.join(name) == path);
+    for path in sources(&folder.join("src")).into_iter().filter(|path| !is_known(path)) {
+        std::fs::remove_file(&path).map_err(|error| FileError::io("remove", &path, error))?;
+        made = Made::New;
+    }
+    Ok(made)
+}
+
+/// The files below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    let below = |entry: std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => sources(&entry.path()),
+        _ => vec![entry.path()],
+    };
+    entries.flat_map(below).collect()
+}
+
+/// The folder that an entry of Pi's settings means, if it is the extension.
+pub(super) fn of_source(source: &str, agent_dir: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let source = source.trim();
+    let folder = match source.strip_prefix("npm:") {
+        Some(spec) => {
+            let name = spec.trim().split('@').next().unwrap_or_default();
+            return (name == NAME).then(|| agent_dir.join("npm/node_modules").join(NAME));
+        }
+        None => source.strip_prefix("file:").unwrap_or(source),
+    };
+    let folder = match (folder.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => agent_dir.join(folder),
+    };
+    is_ours(&folder).then_some(folder)
+}
+
+fn is_ours(folder: &Path) -> bool {
+    manifest(folder).is_some_and(|manifest| manifest["name"] == NAME)
+}
+
+/// The manifest of an npm package.
+pub(super) fn manifest(folder: &Path) -> Option<Value> {
+    let bytes = read_bounded(&folder.join("package.json"), MAX_FILE, Links::Follow).ok()??;
+    serde_json::from_slice(&bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn the_program_brings_the_whole_extension() {
+        let manifest = FILES.iter().find(|(name, _)| *name == "package.json").unwrap().1;
+        let manifest: Value = serde_json::from_str(manifest).unwrap();
+        assert_eq!(manifest["name"], NAME);
+        for entry in manifest["pi"]["extensions"].as_array().unwrap() {
+            let entry = entry.as_str().unwrap().trim_start_matches("./");
+            assert!(FILES.iter().any(|(name, _)| *name == entry), "{entry}");
+        }
+        assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"), "the extension has the version of the program");
+    }
+
+    #[test]
+    fn a_copy_is_made_kept_and_renewed() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("a/pi");
+        assert!(matches!(copy(&folder), Ok(Made::New)));
+        assert!(matches!(copy(&folder), Ok(Made::Kept)));
+        let (old, changed) = (folder.join("src/old.ts"), folder.join("package.json"));
+        for path in [&old, &changed] {
+            std::fs::File::create(path).unwrap().write_all(b"{}").unwrap();
+        }
+        assert!(matches!(copy(&folder), Ok(Made::New)) && !old.exists() && is_ours(&folder));
+    }
+
+    #[test]
+    fn the_extension_is_known_by_its_name_wherever_it_lies() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, agent) = (dir.path().join("home"), dir.path().join("home/agent"));
+        std::fs::create_dir_all(&agent).unwrap();
+        copy(&home.join("x")).unwrap();
+        let is_found = |source: &str| of_source(source, &agent, Some(&home)).is_some();
+        let absolute = home.join("x").display().to_string();
+        for source in ["~/x", "../x", absolute.as_str(), "npm:pi-handoffd", "npm:pi-handoffd@0.1.0", " ../x "] {
+            assert!(is_found(source), "{source}");
+        }
+        for source in ["~/y", "../agent", "npm:pi-handoffd2", "npm:@x/pi-handoffd", "git:github.com/x/y", ""] {
+            assert!(!is_found(source), "{source}");
+        }
+    }
+}

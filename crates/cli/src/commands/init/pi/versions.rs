@@ -1,0 +1,126 @@
+//! Which Pi and which pi-subagents are there, and whether they fit the extension and each other. Nothing is started: a package
+//! says its version in its manifest.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::package::manifest;
+use crate::context::Context;
+use crate::text::{Line, Tone};
+
+const PI: &str = "@earendil-works/pi-coding-agent";
+const SUBAGENTS: &str = "pi-subagents";
+/// The oldest and the newest Pi that the extension is tested with.
+const TESTED: [Version; 2] = [Version(0, 85, 0), Version(1, 6, u64::MAX)];
+/// The first Pi on which pi-subagents up to `LAST_BEFORE` cannot start background runs.
+const SINCE: Version = Version(1, 0, 0);
+const LAST_BEFORE: Version = Version(0, 67, u64::MAX);
+
+/// `major.minor.patch`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Version(u64, u64, u64);
+
+impl Version {
+    /// What follows the numbers (`-beta.1`) is not looked at.
+    fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split(['.', '-', '+']).map(str::parse::<u64>);
+        Some(Self(numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?))
+    }
+}
+
+/// Says what was found and what is missing.
+pub(super) fn tell(ctx: &mut Context, agent_dir: &Path, packages: &[String]) {
+    let pi = ctx.env.path.as_deref().and_then(program).map(|program| version_of(&program));
+    let named = packages.iter().map(|source| agent_dir.join(source.strip_prefix("file:").unwrap_or(source)));
+    let places = std::iter::once(agent_dir.join("npm/node_modules").join(SUBAGENTS)).chain(named);
+    let subagents = places.filter_map(|place| version_in(&place, SUBAGENTS)).next();
+    for remark in remarks(pi.as_ref().map(Option::as_deref), subagents.as_deref()) {
+        ctx.out.warn(&remark);
+    }
+    if let Some(Some(version)) = &pi {
+        let with = subagents.map(|version| format!(" and pi-subagents {version}")).unwrap_or_default();
+        ctx.out.line(Line::of(Tone::Dim, "found").plain(&format!(" Pi {version}{with}")));
+    }
+}
+
+/// What does not fit. `None`: there is no Pi; `Some(None)`: there is one that does not say which.
+fn remarks(pi: Option<Option<&str>>, subagents: Option<&str>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let version = pi.flatten().and_then(Version::parse);
+    match (pi, version) {
+        (None, _) => remarks.push(format!("`pi` is not in the PATH; install it with: npm install -g {PI}")),
+        (Some(Some(told)), Some(version)) if version < TESTED[0] => remarks.push(format!(
+            "Pi {told} is older than what the extension is made for (0.85 to 1.6), and may not load it: update Pi"
+        )),
+        (Some(Some(told)), Some(version)) if version > TESTED[1] => {
+            remarks.push(format!("Pi {told} is newer than what the extension was tested with (0.85 to 1.6)"));
+        }
+        _ => {}
+    }
+    match (subagents, subagents.and_then(Version::parse)) {
+        (None, _) => remarks.push(format!(
+            "{SUBAGENTS} is not installed, and without it a task cannot be delegated; install it with: pi install npm:{SUBAGENTS}"
+        )),
+        (Some(told), Some(there)) if there <= LAST_BEFORE && version.is_some_and(|pi| pi >= SINCE) => {
+            remarks.push(format!(
+                "{SUBAGENTS} {told} cannot start background runs on Pi 1.0 and later; foreground runs work, and with Pi 0.87 both"
+            ));
+        }
+        _ => {}
+    }
+    remarks
+}
+
+/// `pi` in the PATH.
+fn program(path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|folder| folder.join("pi")).find(|program| program.is_file())
+}
+
+/// The version of the package that a program belongs to. A program that is one file tells nothing.
+fn version_of(program: &Path) -> Option<String> {
+    let real = program.canonicalize().ok()?;
+    real.ancestors().skip(1).take(6).find_map(|folder| version_in(folder, PI))
+}
+
+fn version_in(folder: &Path, name: &str) -> Option<String> {
+    let manifest = manifest(folder).filter(|manifest| manifest["name"] == name)?;
+    manifest["version"].as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(pi: Option<Option<&str>>, subagents: Option<&str>, expected: &[&str]) {
+        let remarks = remarks(pi, subagents);
+        assert_eq!(remarks.len(), expected.len(), "{remarks:?}");
+        for (remark, part) in remarks.iter().zip(expected) {
+            assert!(remark.contains(part), "{remark}");
+        }
+    }
+
+    #[test]
+    fn pairs_that_work_need_no_word() {
+        check(Some(Some("0.87.1")), Some("0.67.0"), &[]);
+        check(Some(Some("0.85.0")), Some("0.67.0"), &[]);
+        check(Some(Some("1.6.2")), Some("0.68.0"), &[]);
+        check(Some(None), Some("0.67.0"), &[]);
+    }
+
+    #[test]
+    fn what_is_missing_or_does_not_fit_is_told_with_the_remedy() {
+        check(None, Some("0.67.0"), &["npm install -g"]);
+        check(None, None, &["npm install -g", "pi install npm:pi-subagents"]);
+        check(Some(Some("0.80.3")), Some("0.67.0"), &["older"]);
+        check(Some(Some("1.7.0-beta.1")), Some("0.68.0"), &["newer"]);
+        check(Some(Some("1.6.0")), Some("0.67.0"), &["cannot start background runs"]);
+    }
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        assert!(Version::parse("0.100.0") > Version::parse("0.87.1"));
+        assert_eq!(Version::parse("1.2"), None);
+        assert_eq!(Version::parse("1.2.3-rc.1"), Some(Version(1, 2, 3)));
+    }
+}
