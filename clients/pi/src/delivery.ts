@@ -57,8 +57,10 @@ export class Deliveries {
     this.settle(keyOf(customType, dispatchId), false);
   }
 
+  /** The session is left: nothing is known any more, so nothing is answered. */
   stop(): void {
-    for (const key of [...this.open.keys()]) this.settle(key, false);
+    for (const waiting of this.open.values()) for (const { timer } of waiting) clearTimeout(timer);
+    this.open.clear();
   }
 
   private settle(key: string, there: boolean): void {

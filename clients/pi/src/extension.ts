@@ -17,14 +17,25 @@ export function isMainSession(ctx: Pick<ExtensionContext, "mode">, env: Record<s
   return (ctx.mode === "tui" || ctx.mode === "rpc") && env["PI_SUBAGENT_CHILD"] !== "1";
 }
 
+/** Installed twice, the extension is loaded twice: one of the two must not take the other's place. */
+function sessionsOfThisProcess(): Set<string> {
+  const key = Symbol.for("pi-handoffd.sessions");
+  const all = globalThis as { [key]?: Set<string> };
+  return (all[key] ??= new Set());
+}
+
 export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overrides = {}): void {
   const env = overrides.env ?? process.env;
   const candidates = overrides.candidates ?? (() => socketCandidates(thisMachine()));
   let session: Session | undefined;
   let reporting: Reporting | undefined;
+  const taken = sessionsOfThisProcess();
 
   const start = (ctx: ExtensionContext, reason: AttachReason): void => {
     if (session || !isMainSession(ctx, env)) return;
+    const id = ctx.sessionManager.getSessionId();
+    if (taken.has(id)) return;
+    taken.add(id);
     pi.registerTool(reportTool(() => reporting) as Parameters<ExtensionAPI["registerTool"]>[0]);
     const { timing, patienceMs } = overrides;
     session = new Session({
@@ -37,6 +48,7 @@ export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overr
   const stop = async (reason: LeaveReason): Promise<void> => {
     const left = session;
     session = reporting = undefined;
+    if (left) taken.delete(left.sessionId);
     await left?.leave(reason);
   };
 
@@ -54,11 +66,11 @@ export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overr
   pi.on("message_start", (event) => guard(() => session?.messageStarted(event.message)));
   pi.on("agent_end", (event) => guard(() => session?.attemptEnded(stopReasonOf(event.messages))));
   pi.on("agent_settled", (event) => guard(() => session?.settled((event as { aborted?: boolean }).aborted)));
-  pi.on("ui_prompt_start", () => guard(() => session?.dialog(1)));
-  pi.on("ui_prompt_end", () => guard(() => session?.dialog(-1)));
-  pi.on("session_before_compact", () => guard(() => session?.compaction(true)));
-  pi.on("session_compact", () => guard(() => session?.compaction(false)));
-  pi.on("session_compact_failed", () => guard(() => session?.compaction(false)));
+  pi.on("ui_prompt_start", () => guard(() => session?.activity.dialog(1)));
+  pi.on("ui_prompt_end", () => guard(() => session?.activity.dialog(-1)));
+  pi.on("session_before_compact", () => guard(() => session?.activity.compaction(true)));
+  pi.on("session_compact", () => guard(() => session?.activity.compaction(false)));
+  pi.on("session_compact_failed", () => guard(() => session?.activity.compaction(false)));
   pi.on("tool_result", (event) => guard(() => {
     if (event.toolName !== "subagent" || !session) return;
     const { toolCallId, input, details, isError, content } = event;

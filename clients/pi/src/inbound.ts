@@ -59,9 +59,9 @@ export class Inbound {
   private async dispatch(offer: Offer, message: string, summary: Summary): Promise<DispatchResult> {
     const { session } = this;
     const place = session.isAttached ? session.panel.place : undefined;
-    const verdict = session.inbox.offer(offer, { time: Date.now(), place, idle: session.isReady });
+    const verdict = session.inbox.offer(offer, { time: Date.now(), place, idle: session.activity.isReady });
     if (verdict.do === "answer") {
-      if (verdict.result.reason === "busy") session.tellStateAgain();
+      if (verdict.result.reason === "busy") session.activity.again();
       return verdict.result;
     }
     const { id, taskId, kind } = offer;
@@ -72,7 +72,7 @@ export class Inbound {
       : await this.deliveries.wait(keyOf(TASK_MESSAGE, id));
     if (there) return { accepted: true, ...(isNew ? {} : { duplicate: true }) };
     session.inbox.notDelivered(id);
-    session.tellStateAgain();
+    session.activity.again();
     return { accepted: false, reason: session.inbox.isOver(id) ? "expired" : "busy" };
   }
 
@@ -90,7 +90,7 @@ export class Inbound {
     session.append({ v: 1, session_id: session.sessionId, dispatch_id: id, what: "delivered", task_id, kind, at });
     this.deliveries.seen(TASK_MESSAGE, id);
     session.show();
-    session.advise();
+    if (kind === "task") session.advise();
   }
 
   private async remind({ dispatch_id, text }: TaskRemind): Promise<RemindResult> {
@@ -109,8 +109,8 @@ export class Inbound {
     this.deliveries.cancel(TASK_MESSAGE, dispatch_id);
     this.deliveries.cancel(REMINDER_MESSAGE, dispatch_id);
     if (!wasAtHand) return { aborted: false };
-    const works = hand?.phase === "delivered" && session.turn.isOfDispatch;
-    session.observer.end();
+    const works = hand?.phase === "delivered" && session.activity.turn.isOfDispatch;
+    session.observer.end(dispatch_id);
     session.append({ v: 1, session_id: session.sessionId, dispatch_id, what: "ended" });
     if (works) session.abort();
     // The model reads it with the next turn, whoever begins that; a run of the task may still wake it.

@@ -22,6 +22,8 @@ const LOOKS_AT_A_DEAD_RUN = 3;
 export type ObserverOptions = {
   bus: Bus;
   changed(change: Change): void;
+  /** A run of a dispatch that is over has ended: until then the daemon hands over nothing (D66). */
+  late?(run: Run, dispatchId: string): void;
   /** The package is there, by its tool. */
   isInstalled(): boolean;
   statusMs?: number;
@@ -35,6 +37,8 @@ export class Observer {
   private readonly unsubscribe: Array<() => void> = [];
   /** Runs of before the dispatch came: the person's own. */
   private readonly foreign = new Set<string>();
+  /** Runs that outlived their dispatch, with its id. */
+  private readonly outliving = new Map<string, { run: Run; dispatchId: string }>();
   private readonly deadLooks = new Map<string, number>();
   private since: number | undefined;
   /** False when a part of the task went by unseen: after a reload or a restart. */
@@ -66,8 +70,9 @@ export class Observer {
   }
 
   /** The dispatch is over; what still runs is nobody's evidence. */
-  end(): void {
+  end(dispatchId: string): void {
     for (const { run } of this.book.all) this.foreign.add(run.run_id);
+    for (const { run } of this.book.live) this.outliving.set(run.run_id, { run, dispatchId });
     this.book.restore([]);
     this.since = undefined;
     this.stopLooking();
@@ -102,6 +107,11 @@ export class Observer {
 
   private saw(seen: Sighting | undefined): void {
     if (!seen) return;
+    const outliving = this.outliving.get(seen.run.run_id);
+    if (outliving && hasEnded(seen.run)) {
+      this.outliving.delete(seen.run.run_id);
+      this.options.late?.({ ...outliving.run, ...seen.run }, outliving.dispatchId);
+    }
     if (this.since === undefined) {
       this.foreign.add(seen.run.run_id);
       return;
@@ -117,7 +127,8 @@ export class Observer {
     const own = seen[0]?.run;
     if (!own || !hasEnded(own)) return;
     // Children of a workflow tell no end of their own: one that its end does not name was given up with it.
-    for (const { run } of this.book.live) {
+    const open = [...this.book.live, ...this.outliving.values()];
+    for (const { run } of open) {
       if (run.parent_run_id === own.run_id) this.saw({ run: { ...run, state: "stopped" } });
     }
   }

@@ -1,5 +1,6 @@
 // One session of Pi and its connection to the daemon: attaches, takes what is handed over, tells what happens, reports.
 import { realpathSync } from "node:fs";
+import { Activity } from "./activity.ts";
 import { advice, foregroundId, hostLacks, USE_FOREGROUND } from "./advice.ts";
 import { Deliveries } from "./delivery.ts";
 import { guard, type Context, type Pi } from "./host.ts";
@@ -12,8 +13,7 @@ import { Inbox } from "./state/inbox.ts";
 import { ENTRY, REMINDER_MESSAGE, TASK_MESSAGE, detailsOf, recall, type Details, type Note } from "./state/record.ts";
 import type { Change } from "./state/runs.ts";
 import type { ToolResult } from "./state/subagents.ts";
-import { Turn } from "./state/turn.ts";
-import type { Attach, AttachReason, AttachResult, Hint, LeaveReason } from "./wire.ts";
+import type { Attach, AttachReason, AttachResult, LeaveReason, Run } from "./wire.ts";
 
 export type SessionOptions = {
   pi: Pi;
@@ -26,14 +26,17 @@ export type SessionOptions = {
 };
 
 const ATTACH_MS = 10_000;
-const LOOK_AT_IDLE_MS = 1_000;
 /** The states in which an answer without a task says nothing about it. */
 const SAYS_NOTHING = new Set(["blocked", "missing", "starting", "unreadable"]);
+
+/** Refusals that stay until somebody changes something; the daemon tells when a project appears. */
+const FINAL = new Set(["unknown_project", "project_disabled", "not_a_main_session", "not_a_team_member", "not_permitted"]);
+const RETRY_MS = 5_000;
 
 export class Session {
   readonly panel: Panel;
   readonly inbox = new Inbox();
-  readonly turn = new Turn();
+  readonly activity: Activity;
   readonly observer: Observer;
   readonly project: string;
   readonly sessionId: string;
@@ -48,11 +51,10 @@ export class Session {
   private readonly inbound: Inbound;
   private reason: AttachReason;
   private attached = false;
-  private dialogs = 0;
-  private compacting = false;
-  private told: boolean | undefined;
-  private idleTimer: NodeJS.Timeout | undefined;
   private over = false;
+  /** A turn that settled while there was no connection. */
+  private untold: { dispatchId: string; aborted: boolean } | undefined;
+  private retryTimer: NodeJS.Timeout | undefined;
   private readonly advised = new Set<string>();
   private waiters: Array<() => void> = [];
 
@@ -66,9 +68,14 @@ export class Session {
     this.panel = new Panel(ctx, this.member);
     this.deliveries = new Deliveries(pi, ctx, options.patienceMs);
     this.inbound = new Inbound(this, this.deliveries);
+    this.activity = new Activity(ctx, (ready, hint) => {
+      const params = { state: ready ? "idle" : "busy", ...(!ready && hint ? { hint } : {}) };
+      return this.notify("session.state", params);
+    });
     this.observer = new Observer({
       bus: pi.events,
       changed: (change) => this.runChanged(change),
+      late: (run, dispatchId) => this.tellRun(run, dispatchId),
       isInstalled: () => guard(() => pi.getAllTools().some((tool) => tool.name === "subagent")) ?? false,
     });
     this.remember();
@@ -96,7 +103,8 @@ export class Session {
   /** The session is left: the last word, and nothing after it. */
   async leave(reason: LeaveReason): Promise<void> {
     this.over = true;
-    clearInterval(this.idleTimer);
+    this.activity.stop();
+    clearTimeout(this.retryTimer);
     this.observer.stop();
     this.deliveries.stop();
     this.panel.stop();
@@ -130,32 +138,41 @@ export class Session {
   // ---- the conversation, as Pi tells of it
 
   agentStarted(): void {
-    this.turn.begin();
-    this.tellState();
+    this.activity.turn.begin();
+    this.activity.update();
   }
 
-  messageStarted(message: { role?: string }): void {
+  messageStarted(message: { role?: string; customType?: string }): void {
     const task = this.ours(message, TASK_MESSAGE);
     const reminder = this.ours(message, REMINDER_MESSAGE);
-    this.turn.message(String(message.role), task !== undefined || reminder !== undefined);
+    this.activity.turn.message(authorOf(message, task !== undefined || reminder !== undefined));
     if (reminder) this.deliveries.seen(REMINDER_MESSAGE, reminder.dispatch_id);
     if (task) this.inbound.arrived(task);
   }
 
   attemptEnded(stopReason: string | undefined): void {
-    this.turn.attempt(stopReason);
+    this.activity.turn.attempt(stopReason);
   }
 
   settled(aborted: boolean | undefined): void {
-    const { author, aborted: broken } = this.turn.settle(aborted);
+    const { author, aborted: broken } = this.activity.turn.settle(aborted);
     const hand = this.inbox.hand;
     if (hand?.phase === "delivered") {
       // What a person's own turn came to says nothing about the task.
-      const isBroken = broken && author === "dispatch";
-      this.notify("session.settled", { dispatch_id: hand.id, ...(isBroken ? { aborted: true } : {}) });
-      if (hand.kind === "packet") this.ended(hand.id);
+      this.untold = { dispatchId: hand.id, aborted: broken && author === "dispatch" };
+      this.tellSettled();
     }
-    this.tellState();
+    this.activity.update();
+  }
+
+  private tellSettled(): void {
+    const { hand } = this.inbox;
+    if (!this.untold || !this.isAttached) return;
+    const { dispatchId, aborted } = this.untold;
+    this.untold = undefined;
+    if (hand?.id !== dispatchId) return;
+    this.notify("session.settled", { dispatch_id: dispatchId, ...(aborted ? { aborted } : {}) });
+    if (hand.kind === "packet") this.ended(dispatchId);
   }
 
   /** A result of the tool that delegates. Answers what the model should know beside it. */
@@ -170,25 +187,9 @@ export class Session {
     return seen.filter(({ run }) => run.background === false && run.state !== "rejected").map(({ run }) => foregroundId(run.run_id));
   }
 
-  dialog(change: 1 | -1): void {
-    this.dialogs = Math.max(0, this.dialogs + change);
-    this.tellState();
-  }
-
-  compaction(isRunning: boolean): void {
-    this.compacting = isRunning;
-    this.tellState();
-  }
-
-  get isReady(): boolean {
-    const { ctx } = this.options;
-    const isFree = this.dialogs === 0 && !this.turn.isRunning;
-    return isFree && (guard(() => ctx.isIdle() && !ctx.hasPendingMessages()) ?? false);
-  }
-
   /** The dispatch has ended, whoever ended it. */
   ended(id: string): void {
-    if (this.inbox.hand?.id === id) this.observer.end();
+    if (this.inbox.hand?.id === id) this.observer.end(id);
     this.inbox.end(id);
     this.append({ v: 1, session_id: this.sessionId, dispatch_id: id, what: "ended" });
     this.show();
@@ -217,7 +218,8 @@ export class Session {
     const { rpc, options } = this;
     if (!rpc || this.over) return;
     const file = guard(() => options.ctx.sessionManager.getSessionFile());
-    const idle = this.isReady;
+    // Attaching idle would count as a turn without a report, also for one that was aborted: that is told first.
+    const idle = this.activity.isReady && this.untold === undefined;
     const params: Attach = {
       session_id: this.sessionId,
       ...(file ? { session_file: file } : {}),
@@ -233,7 +235,7 @@ export class Session {
       const result = await rpc.call<AttachResult>("session.attach", params, ATTACH_MS);
       if (rpc !== this.rpc || this.over) return;
       this.reason = "reconnect";
-      this.told = idle;
+      this.activity.assume(idle);
       guard(() => this.nowAttached(result));
     } catch (error) {
       if (rpc === this.rpc && !this.over) guard(() => this.notAttached(error));
@@ -245,8 +247,9 @@ export class Session {
     this.panel.attached(result);
     this.settleRecords(result);
     const hand = this.inbox.hand;
-    if (hand) for (const record of this.observer.book.all) this.tellRun({ tell: "started", record }, hand.id);
-    this.tellState();
+    if (hand) for (const { run } of this.observer.book.all) this.tellRun(run, hand.id);
+    this.tellSettled();
+    this.activity.update();
     this.show();
     this.subscribe();
     this.wake();
@@ -272,8 +275,20 @@ export class Session {
   }
 
   private notAttached(error: unknown): void {
-    if (error instanceof Refused) this.panel.refused(error);
-    else if (error instanceof Unanswered && error.why === "closed") return;
+    if (error instanceof Unanswered) {
+      if (error.why === "timeout") this.link.drop({ kind: "silent" });
+      return;
+    }
+    if (!(error instanceof Refused)) return;
+    if (error.word === "already_attached") {
+      this.attached = true;
+    } else {
+      this.panel.refused(error);
+      if (!FINAL.has(error.word)) {
+        this.retryTimer = setTimeout(() => void this.attach(), RETRY_MS);
+        this.retryTimer.unref();
+      }
+    }
     this.wake();
   }
 
@@ -292,40 +307,11 @@ export class Session {
 
   // ---- what the daemon is told
 
-  notify(method: string, params: object): void {
-    if (this.isAttached) this.rpc?.notify(method, params);
-  }
-
-  /** A dispatch that was declined is sent again at the next idle: that has to be told even if nothing seems to change. */
-  tellStateAgain(): void {
-    this.told = undefined;
-    setImmediate(() => void guard(() => this.tellState()));
-  }
-
-  private tellState(): void {
-    if (this.over) return;
-    const ready = this.isReady;
-    this.watchForIdle(ready);
-    if (ready === this.told || !this.isAttached) return;
-    this.told = ready;
-    const hint = this.hint();
-    this.notify("session.state", { state: ready ? "idle" : "busy", ...(!ready && hint ? { hint } : {}) });
-  }
-
-  private hint(): Hint | undefined {
-    if (this.compacting) return "compaction";
-    return this.dialogs > 0 ? "dialog" : undefined;
-  }
-
-  /** Some ends are not told (a compaction's, a queued message's): while busy without a turn, it is looked at. */
-  private watchForIdle(ready: boolean): void {
-    if (ready || this.turn.isRunning) {
-      clearInterval(this.idleTimer);
-      this.idleTimer = undefined;
-    } else if (!this.idleTimer) {
-      this.idleTimer = setInterval(() => void guard(() => this.tellState()), LOOK_AT_IDLE_MS);
-      this.idleTimer.unref();
-    }
+  /** False: there is nobody to tell. */
+  notify(method: string, params: object): boolean {
+    if (!this.isAttached) return false;
+    this.rpc?.notify(method, params);
+    return true;
   }
 
   private runChanged(change: Change): void {
@@ -334,11 +320,11 @@ export class Session {
     const { run, dir } = change.record;
     const note: Note = { v: 1, session_id: this.sessionId, dispatch_id: hand.id, what: "run", run, ...(dir === undefined ? {} : { dir }) };
     this.append(note);
-    this.tellRun(change, hand.id);
+    this.tellRun(run, hand.id);
     this.show();
   }
 
-  private tellRun({ record: { run } }: Change, dispatchId: string): void {
+  private tellRun(run: Run, dispatchId: string): void {
     const method = run.state === "running" ? "session.run_started" : "session.run_finished";
     this.notify(method, { dispatch_id: dispatchId, ...run });
   }
@@ -375,6 +361,13 @@ export class Session {
   private wake(): void {
     for (const waiter of [...this.waiters]) waiter();
   }
+}
+
+/** A wake-up of the package that delegates goes on with the task; anything else that starts a turn is not ours. */
+function authorOf(message: { role?: string; customType?: string }, ours: boolean): "ours" | "wake" | "other" | undefined {
+  if (ours) return "ours";
+  if (message.role === "custom") return message.customType?.startsWith("subagent") ? "wake" : "other";
+  return message.role === "user" ? "other" : undefined;
 }
 
 function realPath(path: string): string {

@@ -41,6 +41,7 @@ export class Link {
   private rpc: Rpc | undefined;
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
+  private dropped: Fault | undefined;
 
   constructor(options: LinkOptions) {
     this.options = options;
@@ -50,6 +51,12 @@ export class Link {
 
   start(): void {
     void this.attempt();
+  }
+
+  /** Gives the connection up, as if it had been lost, and tries again. */
+  drop(fault: Fault): void {
+    this.dropped = fault;
+    this.socket?.destroy();
   }
 
   /** Says `goodbye` if it can, and never connects again. */
@@ -118,7 +125,9 @@ export class Link {
         if (!isUp) resolve(fault);
         else if (!this.stopped) {
           isUp = false;
-          this.options.down({ kind: "off" });
+          const why = this.dropped ?? { kind: "off" };
+          this.dropped = undefined;
+          this.options.down(why);
           this.again();
         }
       };

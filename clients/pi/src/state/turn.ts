@@ -14,7 +14,7 @@ export class Turn {
 
   /** The turn that works on the dispatch; not one that the person began. */
   get isOfDispatch(): boolean {
-    return this.running && this.author !== "person";
+    return this.running && this.author === "dispatch";
   }
 
   /** A retry begins again without settling in between. */
@@ -27,10 +27,9 @@ export class Turn {
   }
 
   /** The first message says who began it; ours takes over a turn that somebody else began. */
-  message(role: string, ours: boolean): void {
-    if (ours) this.author = "dispatch";
-    else if (role === "user") this.author ??= "person";
-    else if (role === "custom") this.author ??= "dispatch";
+  message(from: "ours" | "wake" | "other" | undefined): void {
+    if (from === "ours") this.author = "dispatch";
+    else if (from !== undefined) this.author ??= from === "wake" ? "dispatch" : "person";
   }
 
   /** The end of one attempt: the last one counts. */
