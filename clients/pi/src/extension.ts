@@ -74,7 +74,7 @@ export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overr
   pi.on("tool_result", (event) => guard(() => {
     if (event.toolName !== "subagent" || !session) return;
     const { toolCallId, input, details, isError, content } = event;
-    const more = session.delegated({ toolCallId, input, details, isError }, textOf(content));
+    const more = session.delegated({ toolCallId, input, details, isError, text: textOf(content) });
     return more.length === 0 ? undefined : { content: [...content, { type: "text" as const, text: more.join("\n") }] };
   }));
 }

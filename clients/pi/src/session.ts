@@ -55,6 +55,7 @@ export class Session {
   /** A turn that settled while there was no connection. */
   private untold: { dispatchId: string; aborted: boolean } | undefined;
   private retryTimer: NodeJS.Timeout | undefined;
+  private readonly mode: Attach["mode"];
   private readonly advised = new Set<string>();
   private waiters: Array<() => void> = [];
 
@@ -64,6 +65,7 @@ export class Session {
     this.reason = reason;
     this.sessionId = ctx.sessionManager.getSessionId();
     this.project = realPath(ctx.cwd);
+    this.mode = ctx.mode as Attach["mode"];
     this.member = env["HANDOFF_AGENT_ID"] || undefined;
     this.panel = new Panel(ctx, this.member);
     this.deliveries = new Deliveries(pi, ctx, options.patienceMs);
@@ -176,12 +178,12 @@ export class Session {
   }
 
   /** A result of the tool that delegates. Answers what the model should know beside it. */
-  delegated(result: ToolResult, text: string): string[] {
+  delegated(result: ToolResult): string[] {
     const seen = this.observer.toolResult(result);
     if (this.inbox.hand?.phase !== "delivered") return [];
     const refused = seen.some(({ run }) => run.state === "rejected");
-    if (refused && hostLacks(text)) {
-      this.advise(text);
+    if (refused && hostLacks(result.text)) {
+      this.advise(result.text);
       return [USE_FOREGROUND];
     }
     return seen.filter(({ run }) => run.background === false && run.state !== "rejected").map(({ run }) => foregroundId(run.run_id));
@@ -224,7 +226,7 @@ export class Session {
       session_id: this.sessionId,
       ...(file ? { session_file: file } : {}),
       project: this.project,
-      mode: options.ctx.mode as Attach["mode"],
+      mode: this.mode,
       reason: this.reason,
       idle,
       host: { name: "pi", version: options.version.pi },

@@ -106,9 +106,12 @@ export function fromComplete(payload: unknown): Sighting[] {
 }
 
 /** A `tool_result` of the tool `subagent`. Management calls tell of no run. */
-export type ToolResult = { toolCallId: string; input: unknown; details: unknown; isError: boolean };
+export type ToolResult = { toolCallId: string; input: unknown; details: unknown; isError: boolean; text: string };
 
-export function fromToolResult({ toolCallId, input, details, isError }: ToolResult): Sighting[] {
+/** An error result has no details. Only its text tells a run that failed from one that was never started. */
+const HAS_RUN = /^(?:Output artifact: |Mission: \S+ \(failed\))/m;
+
+export function fromToolResult({ toolCallId, input, details, isError, text: said }: ToolResult): Sighting[] {
   const asked = bag(input);
   const told = bag(details);
   const action = text(asked["action"]);
@@ -134,8 +137,15 @@ export function fromToolResult({ toolCallId, input, details, isError }: ToolResu
     });
   }
   if (!isError) return [];
-  // The launch was refused: that run never existed.
-  return [sighting({ run_id: `tool:${toolCallId}`, agent, background: asked["async"] !== false, state: "rejected" })];
+  const hasRun = HAS_RUN.test(said);
+  // A launch that was refused is a run that never existed.
+  return [sighting({
+    run_id: `tool:${toolCallId}`,
+    agent,
+    background: !hasRun && asked["async"] !== false,
+    state: hasRun ? "failed" : "rejected",
+    ...(hasRun ? { result: said } : {}),
+  })];
 }
 
 export type Snapshot = { runs: Array<Sighting & { startedAt: number }>; omitted: boolean };

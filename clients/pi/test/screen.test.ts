@@ -1,0 +1,235 @@
+// What the person sees and types.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { completions, parse, VERBS } from "../src/command/words.ts";
+import { logText, statusText, suggestion } from "../src/command/status.ts";
+import { headline, summaryOfPacket, summaryOfTask } from "../src/summary.ts";
+import { clean, duration, line } from "../src/text.ts";
+import { footer, type Look } from "../src/view.ts";
+import { refused } from "./support/daemon.ts";
+import { until } from "./support/until.ts";
+import { handOver, world } from "./support/world.ts";
+
+test("text of others cannot move the cursor, hide, or turn a line around", () => {
+  assert.equal(clean("a\u001b[31mred\u001b[0m\u001b]0;title\u0007b\u009b2J"), "aredb2J");
+  assert.equal(clean("one\r\ntwo\rthree\tfour\u0000"), "one\ntwo\nthree four");
+  assert.equal(clean("abc\u202edef\u2066\u200b\ufeff\u{e0041}"), "abcdef");
+  assert.equal(clean("büro 日本語 😀"), "büro 日本語 😀");
+  assert.equal(line("a\n\n  b\u2028c "), "a bc");
+  assert.equal(line("😀".repeat(10), 4), "😀😀😀…");
+});
+
+test("durations are short", () => {
+  const check = (ms: number, expected: string): void => assert.equal(duration(ms), expected);
+  check(-5, "0 s");
+  check(59_999, "59 s");
+  check(60_000, "1 min");
+  check(3_600_000 + 300_000, "1 h 05 min");
+  check(100 * 3_600_000, "100 h 00 min");
+});
+
+const LOOK: Look = { fault: undefined, place: "owner", state: "idle", why: null, refusal: undefined, hand: undefined, live: 0, owes: false };
+const HAND = { id: "d", taskId: "T-1", kind: "task" as const, phase: "delivered" as const, since: 0 };
+
+test("the footer says how it is, in a few words", () => {
+  const check = (more: Partial<Look>, expected: string | undefined, now = 200_000): void => assert.equal(footer({ ...LOOK, ...more }, now), expected);
+  check({}, "handoff: owner, ready");
+  check({ place: undefined }, undefined);
+  check({ place: "standby" }, "handoff: standby");
+  check({ place: "standby", state: "halted" }, "handoff: standby · halted · /handoff");
+  check({ state: "waiting", why: "the session is busy" }, "handoff: a task is waiting: the session is busy");
+  check({ state: "paused" }, "handoff: paused · /handoff resume");
+  check({ state: "blocked" }, "handoff: blocked · /handoff");
+  check({ hand: HAND, state: "running" }, "handoff: T-1 running 3 min");
+  check({ hand: HAND, state: "running" }, "handoff: T-1 running 10 s", 19_999);
+  check({ hand: HAND, live: 2 }, "handoff: T-1 running 3 min, 2 sub-agents");
+  check({ hand: HAND, owes: true }, "handoff: T-1 running 3 min, owes a report");
+  check({ hand: HAND, state: "halted" }, "handoff: T-1 running 3 min · halted · /handoff");
+  check({ hand: { ...HAND, phase: "injecting" }, state: "running" }, "handoff: owner, a task is on its way");
+  check({ fault: { kind: "off" } }, "handoff: off");
+  check({ fault: { kind: "off" }, hand: HAND }, "handoff: T-1 running 3 min · off");
+  check({ fault: { kind: "silent" } }, "handoff: the daemon does not answer");
+  check({ place: undefined, refusal: { word: "unknown_project", text: "", nearest: undefined } }, undefined);
+  check({ place: undefined, refusal: { word: "project_disabled", text: "", nearest: undefined } }, "handoff: disabled · /handoff");
+});
+
+test("a task is folded to what a person wants to know", () => {
+  const summary = summaryOfTask({ task_id: "T-1", task_type: "IMPLEMENT", gate: "review-after", scope: ["a", "b", "c", "d"], instruction: `one\n${"x\n".repeat(20)}` },
+    [{ path: "docs/plan.md", bytes: 1, sha256: "" }]);
+  assert.equal(headline("task", summary), "Handoff T-1 · IMPLEMENT · gate review-after · scope a, b, c and 1 more · with docs/plan.md");
+  assert.equal(summary.text.split("\n").length, 8);
+  assert.ok(summary.text.endsWith(" …"));
+  assert.equal(headline("packet", summaryOfPacket({ packet_id: "pk-1", from_role: "planner", to_role: "executor" })), "Packet pk-1 · planner to executor");
+  for (const strange of [null, undefined, 7, [], {}]) assert.equal(summaryOfTask(strange, []).title, "task");
+});
+
+test("words of /handoff", () => {
+  assert.deepEqual(parse(""), { verb: "status", rest: "" });
+  assert.deepEqual(parse("  Cancel  wrong branch "), { verb: "cancel", rest: "wrong branch" });
+  assert.deepEqual(parse("nonsense x"), { unknown: "nonsense" });
+  assert.deepEqual(completions("re")?.map(({ value }) => value), ["resume", "retry"]);
+  assert.equal(completions("status"), null, "a whole word: Enter sends the line");
+  assert.equal(completions("x"), null);
+  assert.equal(completions("")?.length, VERBS.length);
+});
+
+test("the daemon's suggestion is split as a shell would, and carried out only where that can be done here", () => {
+  assert.deepEqual(suggestion("handoff cancel 'it'\\''s T 1'"), { verb: "cancel", args: ["it's T 1"] });
+  assert.deepEqual(suggestion("handoff cancel 'T 1'"), { verb: "cancel", args: ["T 1"] });
+  assert.deepEqual(suggestion("handoff resume"), { verb: "resume", args: [] });
+  assert.equal(suggestion("handoff logs"), undefined);
+  assert.equal(suggestion("rm -rf /"), undefined);
+});
+
+const PROJECT = {
+  path: "/p", name: "app", state: "running", reason: null, since: "2026-11-30T08:00:00.000Z", why: "the session is at work", next: "handoff cancel T-1",
+  queue: { status: "RUNNING", task_id: "T-1", problems: [] },
+  task: { dispatch_id: "d", task_id: "T-1", started_at: "2026-11-30T08:00:00.000Z", delivery: "accepted", report: "owed", runs: { running: 1, complete: 2, failed: 0 }, until: null },
+  lock: null, session: { session_id: "other", pid: 7, host: "pi 1.6.0", idle: false, last_seen: "x" }, standby: 1, watch: { mode: "events", reason: null },
+};
+const STATUS = { daemon: { version: "0.1.0", pid: 4711, outdated: false }, projects: [PROJECT] };
+
+test("the status names project, state, task, session and the next step", () => {
+  const text = statusText(STATUS as never, PROJECT as never, { sessionId: "me", runs: [{ run_id: "r", agent: "builder", state: "running" }], now: Date.parse("2026-11-30T08:03:00.000Z") });
+  assert.equal(text, [
+    "project  app (/p)",
+    "state    running: the session is at work",
+    "task     T-1 running for 3 min; owes a report; runs: 1 at work, 2 complete, 0 failed",
+    "         background run of builder: running",
+    "session  another one gets the tasks (pi 1.6.0, process 7); 1 standing by; /handoff take changes that",
+    "next     handoff cancel T-1  (or /handoff next)",
+    "daemon   0.1.0, process 4711",
+  ].join("\n"));
+});
+
+test("the log tells what happened, oldest first", () => {
+  const rows = [
+    { at: "2020-01-02T08:02:00.000Z", kind: "ended", task_id: "T-1", status: "COMPLETE", error: null, verdict: "approved", result: "done" },
+    { at: "2020-01-02T08:01:00.000Z", kind: "session", change: "attached" },
+    { at: "2020-01-02T08:00:00.000Z", kind: "rejected", task_id: null, error: "bad\u001b[2J" },
+  ];
+  const [first, second, ...none] = logText(rows as never).split("\n");
+  assert.match(first ?? "", /^2020-01-0\d \d\d:\d\d {2}was refused: bad$/);
+  assert.match(second ?? "", /T-1 ended as COMPLETE: approved$/);
+  assert.deepEqual(none, []);
+  assert.equal(logText([]), "Nothing has happened in this project yet.");
+});
+
+type Calls = Record<string, object>;
+
+async function commanding(t: Parameters<typeof world>[0], calls: Calls = {}, status: object = STATUS) {
+  const made = await world(t, (method) => (method === "daemon.status" ? { result: status } : calls[method] ? { result: calls[method] } : undefined));
+  await until("attached", () => made.pi.footer === "handoff: owner, ready");
+  return made;
+}
+
+test("each word of /handoff does what it says", async (t) => {
+  const { pi, daemon } = await commanding(t, {
+    "project.pause": {}, "project.resume": { state: "idle", why: null, lifted: ["paused", "runs_alive"] },
+    "task.cancel": { was: "RUNNING", now: "ERROR", session: "aborted", live_runs: [{}] }, "task.retry": { task_id: "T-1-retry-1" },
+    "session.take": { session_id: "me", from: "other" }, "history.list": { rows: [] },
+  });
+  const check = async (typed: string, words: RegExp, method: string, params?: object): Promise<void> => {
+    assert.match(await pi.command(typed), words, typed);
+    const sent = daemon.told(method).at(-1);
+    if (params) assert.deepEqual(sent, params, typed);
+  };
+  await check("", /^project {2}app/, "daemon.status");
+  await check("pause", /Paused/, "project.pause", { project: "/p" });
+  await check("resume", /Lifted: paused, runs alive\. The project is idle\./, "project.resume", { project: "/p" });
+  await check("cancel", /T-1 was RUNNING and is ERROR now\. Its turn was stopped\. 1 of its runs/, "task.cancel", { project: "/p", task_id: "T-1" });
+  await check("cancel wrong branch", /ERROR now/, "task.cancel", { project: "/p", task_id: "T-1", reason: "wrong branch" });
+  await check("cancel T-1 wrong branch", /ERROR now/, "task.cancel", { project: "/p", task_id: "T-1", reason: "wrong branch" });
+  await check("retry", /starts again as T-1-retry-1/, "task.retry", { project: "/p", task_id: "T-1" });
+  await check("retry T-0", /starts again/, "task.retry", { project: "/p", task_id: "T-0" });
+  await check("take", /gets the project's tasks now; the other one stands by/, "session.take", { project: "/p", session_id: pi.sessionId });
+  await check("log", /Nothing has happened/, "history.list", { project: "/p", limit: 60 });
+  assert.match(await pi.command("nonsense"), /There is no \/handoff nonsense/);
+});
+
+test("next asks first, and does nothing on no", async (t) => {
+  const { pi, daemon } = await commanding(t, { "task.cancel": { was: "RUNNING", now: "ERROR", session: null, live_runs: [] } });
+  pi.yes = false;
+  await pi.command("next");
+  assert.match(pi.questions[0] ?? "", /Run `handoff cancel T-1`\?/);
+  assert.equal(daemon.told("task.cancel").length, 0);
+  pi.yes = true;
+  await pi.command("next");
+  assert.equal(daemon.told("task.cancel").length, 1);
+});
+
+test("a suggestion for a terminal is shown, not run", async (t) => {
+  const { pi } = await commanding(t, {}, { ...STATUS, projects: [{ ...PROJECT, next: "handoff init" }] });
+  assert.match(await pi.command("next"), /Run this in a terminal: handoff init/);
+});
+
+test("a refusal is told in the daemon's words", async (t) => {
+  const made = await world(t, (method) => (method === "project.pause" ? refused("project_blocked") : undefined));
+  await until("attached", () => made.pi.footer);
+  assert.equal(await made.pi.command("pause"), "refused: project_blocked");
+});
+
+test("a folder that is no project: /handoff explains and offers to register", async (t) => {
+  const made = await world(t, (method) =>
+    method === "session.attach" ? refused("unknown_project", { nearest: "/p/above" })
+    : method === "project.add" ? { result: { path: "/p", name: "p", state: "starting", reason: null, why: "it is being opened", next: "handoff status" } } : undefined);
+  const { pi, daemon } = made;
+  await daemon.heard("session.attach");
+  await until("refused", () => daemon.got.some((message) => message.method === "session.attach"));
+  pi.yes = false;
+  await until("the offer", () => pi.questions.length > 0 || void pi.command(""));
+  assert.match(pi.questions[0] ?? "", /Register this folder.*is not one of its projects.*project around it is \/p\/above/s);
+  assert.equal(daemon.told("project.add").length, 0);
+  pi.yes = true;
+  assert.match(await pi.command(""), /Registered as p: tasks that a planner writes into tasks.json here come to this session\.$/);
+  assert.deepEqual(daemon.told("project.add"), [{ path: "/p" }]);
+});
+
+test("without a daemon /handoff says what to do", async (t) => {
+  const { pi, daemon } = await world(t);
+  await daemon.stop();
+  await until("off", () => pi.footer === "handoff: off");
+  assert.match(await pi.command("pause"), /not running.*Start it with `handoffd`/);
+});
+
+test("notices are shown, cleaned, to the person; what halts a project is said once", async (t) => {
+  const { pi, daemon } = await commanding(t);
+  daemon.notify("session.notice", { level: "error", text: "T-1 ended\u001b[31m in ERROR" });
+  await until("the notice", () => pi.notices.length === 1);
+  assert.deepEqual(pi.notices[0], { text: "handoff: T-1 ended in ERROR", type: "error" });
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  const halted = (seq: number): void => daemon.notify("event", { seq, at: "x", project: "/p", kind: "project_state", state: "halted", reason: "replaced", why: "tasks.json was changed", next: "handoff resume" });
+  halted(1);
+  await until("said", () => pi.notices.length === 2);
+  assert.match(pi.notices[1]?.text ?? "", /this project is halted: tasks.json was changed\. \/handoff says more/);
+  halted(2);
+  daemon.notify("event", { seq: 3, at: "x", project: "/p", kind: "task_rejected", task_id: null, problems: [{ field: "scope[0]", code: "x", message: "`scope[0]` leaves the project" }] });
+  await until("refused", () => pi.notices.length === 3);
+  assert.match(pi.notices[2]?.text ?? "", /a task in tasks.json was refused: `scope\[0\]` leaves the project/);
+  assert.equal(pi.footer, "handoff: halted · /handoff");
+});
+
+test("the daemon's own words about a state are not repeated", async (t) => {
+  const { pi, daemon } = await commanding(t);
+  daemon.notify("event", { seq: 1, at: "x", project: "/p", kind: "project_state", state: "halted", reason: "replaced", why: "w", next: null });
+  daemon.notify("session.notice", { level: "warning", text: "dispatch stopped until `handoff resume`" });
+  await until("the notice", () => pi.notices.length === 1);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  assert.equal(pi.notices.length, 1);
+});
+
+test("an ownership that changes is told with its reason", async (t) => {
+  const { pi, daemon } = await commanding(t);
+  daemon.notify("session.ownership", { ownership: "standby", reason: "handoff take" });
+  await until("told", () => pi.notices.length === 1);
+  assert.match(pi.notices[0]?.text ?? "", /another session now gets.*\(handoff take\)/);
+  daemon.notify("session.ownership", { ownership: "owner", reason: "the session before it has ended" });
+  await until("told", () => pi.notices.length === 2);
+  assert.equal(pi.footer, "handoff: owner, ready");
+});
+
+test("a task that runs shows its time and its end", async (t) => {
+  const made = await commanding(t);
+  await handOver(made);
+  assert.equal(made.pi.footer, "handoff: T-1 running 0 s");
+});
