@@ -68,6 +68,16 @@ inWorld("a task goes from submit to its verdict, and the model reads that COMPLE
   assert.equal(session.result, "I have read it");
 });
 
+inWorld("a wait that comes back too early is called again, and ends", async (world) => {
+  await world.serve();
+  const wait = call("handoff_wait", { timeout_secs: 1 });
+  const first = await world.session([call("handoff_submit", TASK), wait, "say> not yet"].join("\n"));
+  assert.match(first.results[1], /T-1 has not ended after 1 s of waiting.*This is no failure/s);
+  await world.work({ ...reviewed, gate_evidence: [] });
+  const second = await world.session([call("handoff_wait"), "say> now"].join("\n"));
+  assert.match(second.results[0], /T-1 ended COMPLETE/);
+});
+
 inWorld("a refusal reaches the model with every fault", async (world) => {
   await world.serve();
   const wrong = { instruction: "", scope: ["/etc"], acceptance_criteria: [], gate: "review-after" };

@@ -133,7 +133,7 @@ fn listed(definition: Definition) -> Listed {
     Listed::new(name, description, input)
         .with_title(title)
         .with_raw_output_schema(Arc::<Map<String, Value>>::new(output))
-        .with_annotations(annotations.idempotent(effect != Effect::Changes).open_world(false))
+        .with_annotations(annotations.idempotent(matches!(effect, Effect::Reads | Effect::AddsOnce)).open_world(false))
 }
 
 /// A name that a client chose, for an error.

@@ -45,6 +45,8 @@ pub enum Effect {
     Reads,
     /// It adds something, once: a second call with the same arguments changes nothing more.
     AddsOnce,
+    /// It adds something, each time; what was there stays.
+    Adds,
     /// It changes something, each time.
     Changes,
 }

@@ -144,8 +144,8 @@ fn alone(task: &Found) -> Option<Open> {
 fn ended(task: &Found) -> Option<Open> {
     let id = excerpt(&task.task_id);
     let how = match task.status.as_str() {
-        "COMPLETE" => match task.report["gate_evidence"][0]["result"].as_str() {
-            Some(verdict) => format!("COMPLETE; its reviewer began with \"{}\"", excerpt(first_line(verdict))),
+        "COMPLETE" => match task.verdict() {
+            Some(verdict) => format!("COMPLETE; its reviewer began with \"{}\"", excerpt(verdict)),
             None => "COMPLETE".to_owned(),
         },
         "ERROR" => "ERROR".to_owned(),
@@ -153,10 +153,6 @@ fn ended(task: &Found) -> Option<Open> {
     };
     let advice = format!("If its result has not been dealt with yet: handoff_show {id}.");
     Some(Open { says: format!("the last task, {id}, ended {how}."), advice })
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
 fn excerpt(text: &str) -> String {

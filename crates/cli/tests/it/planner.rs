@@ -68,6 +68,17 @@ fn every_fault_is_told_at_once_and_nothing_is_written() {
 }
 
 #[test]
+fn text_that_looks_like_a_credential_is_told_and_not_repeated() {
+    let (world, _daemon) = world();
+    let mut client = Client::start(&world, Era::Stateless);
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let submitted = client.call("handoff_submit", &with(task(), &json!({"instruction": format!("use {key}")})));
+    submitted.says(&["Submitted ", "Warning: `instruction` seems to hold a credential"]);
+    assert_eq!(submitted.content["warnings"].as_array().unwrap().len(), 1);
+    assert!(!submitted.text.contains(&key));
+}
+
+#[test]
 fn a_busy_queue_is_refused_with_what_to_do() {
     let (world, _daemon) = world();
     let mut client = Client::start(&world, Era::Handshake);

@@ -57,7 +57,7 @@ pub(crate) fn json(report: &Value) -> Value {
             Proof::Contradicted => "contradicted",
             Proof::Claimed => "claimed",
         };
-        json!({"proof": proof, "what": item.text, "said": item.result})
+        json!({"proof": proof, "what": item.text})
     };
     of(report).into_iter().map(one).collect()
 }

@@ -38,9 +38,13 @@ pub(crate) async fn task(
         Failure::new(Exit::Refused, format!("no task stands in the queue of {}", project.path))
             .hint("`handoff history` lists those that were: name one")
     })?;
-    let rows = rows(daemon, &project.path).await?;
-    let of_task = |row: &&Map<String, Value>| row.get("task_id").and_then(Value::as_str) == Some(id);
-    let ended = rows.iter().filter(of_task).find(|row| text(row, "kind") == "ended").cloned();
+    let rows = rows(daemon, &project.path, None).await?;
+    let is_end = |row: &&Map<String, Value>| text(row, "kind") == "ended" && text(row, "task_id") == id;
+    // Between the newest rows of an old task there can be more of others than one answer holds.
+    let ended = match rows.iter().find(is_end) {
+        Some(row) => Some(row.clone()),
+        None => self::rows(daemon, &project.path, Some(id)).await?.iter().find(is_end).cloned(),
+    };
     let in_queue = (project.queue.task_id.as_deref() == Some(id)).then(|| in_queue(&project.path)).flatten();
     let Some(documents) = in_queue.or_else(|| ended.map(|row| (row.clone(), planner_of(&row)))) else {
         return Err(unknown(id, project, team_home));
@@ -72,8 +76,19 @@ fn found(
     facts.extend(Some(("parent", text(&planner, "parent_task_id"))).filter(|(_, parent)| !parent.is_empty()));
     facts.extend((!children.is_empty()).then(|| ("children", children.join(", "))));
     let report = whole.remove("report").unwrap_or_default();
+    if whole.get("verdict").is_none_or(Value::is_null)
+        && let Some(verdict) = verdict(&report)
+    {
+        whole.insert("verdict".to_owned(), verdict.into());
+    }
     let status = text(&whole, "status");
     Found { task_id: id.to_owned(), status, facts, report, planner, outcome: whole, children, packets }
+}
+
+/// The first line of what the gate's agent said: the journal has it in a field, `tasks.json` in its report only.
+fn verdict(report: &Value) -> Option<&str> {
+    let said = report["gate_evidence"][0]["result"].as_str()?;
+    said.lines().map(str::trim).find(|line| !line.is_empty())
 }
 
 fn packets_of(team_home: &Home, id: &str) -> Result<OfGoal, Failure> {
@@ -93,6 +108,11 @@ fn unknown(id: &str, project: &ProjectStatus, team_home: &Home) -> Failure {
 }
 
 impl Found {
+    /// What the gate's reviewer began with, if there was one.
+    pub(crate) fn verdict(&self) -> Option<&str> {
+        self.outcome.get("verdict").and_then(Value::as_str)
+    }
+
     /// The planner's fields that say something, as text.
     pub(crate) fn planner(&self) -> impl Iterator<Item = (String, String)> {
         let shown = |key: &String| !matches!(key.as_str(), "task_id" | "parent_task_id" | "schema_version" | "status");
@@ -129,9 +149,9 @@ impl Found {
     }
 }
 
-async fn rows(daemon: &Daemon, project: &str) -> Result<Vec<Map<String, Value>>, Failure> {
+async fn rows(daemon: &Daemon, project: &str, task: Option<&str>) -> Result<Vec<Map<String, Value>>, Failure> {
     let limit = u64::try_from(HISTORY_MAX).ok();
-    let call = HistoryList { project: Some(project.to_owned()), task_id: None, limit };
+    let call = HistoryList { project: Some(project.to_owned()), task_id: task.map(str::to_owned), limit };
     let rows = daemon.call(&call).await?.rows;
     Ok(rows.iter().filter_map(|row| serde_json::from_str(row.get()).ok()).collect())
 }

@@ -124,7 +124,10 @@ fn submit() -> (Value, Value) {
         Field::PlanRef.name(): single("Points at the plan that the task belongs to; not checked.".to_owned()),
         Field::ParentTaskId.name(): {
             "type": "string", "maxLength": limits::TASK_ID_CHARS,
-            "description": "The task that this one follows, such as one that is being mended.",
+            "description": format!(
+                "The task that this one follows, such as one that is being mended. One line of at most {} characters.",
+                limits::TASK_ID_CHARS
+            ),
         },
         Field::TaskId.name(): {
             "type": "string", "maxLength": limits::TASK_ID_CHARS,
@@ -157,7 +160,7 @@ fn timeout() -> Value {
 fn ended() -> Value {
     let text = || json!({"type": ["string", "null"]});
     json!({
-        "task_id": {"type": "string"}, "status": {"type": "string"}, "project": text(), "planner": {"type": "object"},
+        "task_id": {"type": "string"}, "status": {"type": "string"}, "project": text(),
         "dispatch_id": text(), "started_at": text(), "completed_at": text(), "result": text(), "error": text(),
         "verdict": {
             "type": ["string", "null"],
@@ -170,11 +173,11 @@ fn ended() -> Value {
                 "type": "object",
                 "properties": {
                     "proof": {"type": "string", "enum": ["observed", "contradicted", "claimed"]},
-                    "what": {"type": "string"}, "said": {"type": "string"},
+                    "what": {"type": "string"},
                 },
             },
         },
-        "parent_task_id": text(), "children": texts(), "packets": {},
+        "parent_task_id": text(), "children": texts(),
     })
 }
 

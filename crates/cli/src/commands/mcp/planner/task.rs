@@ -25,29 +25,25 @@ pub(super) fn in_full(found: &Found) -> Told {
     for (name, value) in &found.facts {
         field(&mut told, name, value);
     }
+    if found.packets.as_ref().is_ok_and(|packets| !packets.legs.is_empty()) {
+        told.line(format!("It has packets between roles: `handoff packet list {}` lists them.", found.task_id));
+    }
     told
 }
 
 fn told(found: &Found) -> Told {
     let mut told = Told::default();
-    if let Value::Object(mut members) = found.json() {
-        // The evidence says the same in words, and each text once is enough.
-        members.remove("report");
-        if members.get("verdict").is_none_or(Value::is_null) {
-            members.insert("verdict".to_owned(), verdict(found).into());
-        }
-        for (name, value) in members {
+    if let Value::Object(members) = found.json() {
+        // The words have all of it; what is long stands there alone. A program that wants more has `handoff show --json`.
+        for (name, value) in members.into_iter().filter(|(name, _)| !IN_WORDS_ONLY.contains(&name.as_str())) {
             told.member(&name, value);
         }
     }
     told
 }
 
-/// The first line of what the gate's agent said.
-fn verdict(found: &Found) -> Option<String> {
-    let said = found.report["gate_evidence"][0]["result"].as_str()?;
-    said.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
-}
+/// What can be long, and is for reading.
+const IN_WORDS_ONLY: [&str; 3] = ["report", "planner", "packets"];
 
 fn head(told: &mut Told, found: &Found) {
     let id = &found.task_id;
@@ -87,7 +83,7 @@ fn head(told: &mut Told, found: &Found) {
 fn gate(told: &mut Told, found: &Found) {
     let Some(entry) = found.report["gate_evidence"].get(0) else { return };
     let text = |key: &str| entry[key].as_str().unwrap_or("?").to_owned();
-    let verdict = verdict(found).unwrap_or_else(|| "(nothing)".to_owned());
+    let verdict = found.verdict().unwrap_or("(nothing)");
     told.line(format!("The gate {} took place, by {}. Its verdict: {verdict}", text("gate"), text("agent")));
     told.line("COMPLETE means that this review took place, not that it approved: the verdict says which.");
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp::Progress;
 use serde_json::json;
+use wire::control::WaitResult;
 use wire::status::ProjectStatus;
 
 use super::answer::Told;
@@ -53,7 +54,7 @@ pub(super) async fn answer(ctx: &Context, arguments: &Arguments, progress: &Prog
         never = tell(ctx, &project, &task_id, progress, begun) => never,
     };
     match result {
-        Ok(result) if !result.timed_out => ended(ctx, &project, &task_id).await,
+        Ok(result) if !result.timed_out => Ok(ended(ctx, &project, &task_id, &result).await),
         Ok(_) => not_ended(ctx, &project, &task_id, begun.elapsed()).await,
         Err(absent) if is_absent(&absent) => without_daemon(ctx, Path::new(&project.path), Some(&task_id), absent),
         Err(failure) => Err(failure),
@@ -95,12 +96,39 @@ fn standing(ctx: &Context, project: &ProjectStatus, task_id: &str) -> String {
     }
 }
 
-async fn ended(ctx: &Context, project: &ProjectStatus, task_id: &str) -> Result<Told, Failure> {
-    let (daemon, project) = again(ctx, project).await?;
-    let found = gather::task(&daemon, &project, Some(task_id), &packets::home(ctx)?).await?;
-    let mut told = task::ended(&found);
+async fn ended(ctx: &Context, project: &ProjectStatus, task_id: &str, result: &WaitResult) -> Told {
+    let whole = async {
+        let (daemon, project) = again(ctx, project).await?;
+        gather::task(&daemon, &project, Some(task_id), &packets::home(ctx)?).await
+    };
+    let mut told = match whole.await {
+        Ok(found) => task::ended(&found),
+        // The end was told; that more cannot be had is no reason to keep it back.
+        Err(failure) => in_short(task_id, result, &failure),
+    };
     told.member("ended", true);
-    Ok(told)
+    told
+}
+
+fn in_short(task_id: &str, result: &WaitResult, failure: &Failure) -> Told {
+    let mut told = Told::default();
+    told.line(format!("{task_id} ended {}.", result.status));
+    if let Some(verdict) = &result.verdict {
+        told.line(format!(
+            "The gate's verdict: {verdict}. COMPLETE means that the review took place, not that it approved."
+        ));
+    }
+    let task = result.task.as_ref();
+    for (name, text) in
+        [("result", task.and_then(|task| task.result.as_ref())), ("error", task.and_then(|task| task.error.as_ref()))]
+    {
+        if let Some(text) = text {
+            told.line(format!("{name}: {text}")).member(name, text.as_str());
+        }
+    }
+    told.line(format!("More cannot be told now ({failure}); handoff_show may have it later."));
+    told.member("task_id", task_id).member("status", json!(result.status)).member("verdict", json!(result.verdict));
+    told
 }
 
 async fn not_ended(ctx: &Context, project: &ProjectStatus, id: &str, waited: Duration) -> Result<Told, Failure> {
