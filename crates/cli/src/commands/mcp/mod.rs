@@ -40,8 +40,8 @@ impl Args {
     }
 }
 
-/// Calls at the same time. More wait.
-const BLOCKING_THREADS: usize = 64;
+/// Each call may need a thread, and the server takes no more calls than that.
+const BLOCKING_THREADS: usize = mcp::REQUESTS;
 
 /// Serves this process's standard streams until the client leaves or a signal comes.
 fn serve(ctx: &Context, toolbox: Toolbox) -> Result<Exit, Failure> {

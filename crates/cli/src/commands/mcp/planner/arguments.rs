@@ -30,8 +30,7 @@ impl Arguments {
     /// What is wrong with the names.
     pub(super) fn unknown(&self) -> Vec<String> {
         let names = self.given.keys().filter(|key| !self.known.contains(key));
-        let about = |key: &String| format!("`{key}` is no parameter of this tool; it has {}", self.known.join(", "));
-        names.map(about).collect()
+        names.map(|key| format!("`{key}` is no parameter of this tool; leave it out")).collect()
     }
 
     /// A text.
@@ -68,10 +67,15 @@ impl Arguments {
         self.given.iter().filter(|(key, _)| is_field(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
+    /// The refusal of a call with these problems.
+    pub(super) fn invalid(&self, problems: impl IntoIterator<Item = String>) -> Failure {
+        invalid(problems).hint(format!("the parameters are {}", self.known.join(", ")))
+    }
+
     /// Refuses if anything is wrong.
     pub(super) fn require(&self, problems: Vec<String>) -> Result<(), Failure> {
         let all: Vec<String> = self.unknown().into_iter().chain(problems).collect();
-        if all.is_empty() { Ok(()) } else { Err(invalid(all)) }
+        if all.is_empty() { Ok(()) } else { Err(self.invalid(all)) }
     }
 }
 

@@ -12,6 +12,8 @@ use crate::failure::Failure;
 use wire::error::ErrorCode;
 use wire::status::ProjectStatus;
 
+const NOTHING: &str = "nothing was written; mend all of it and call this again";
+
 pub(super) fn answer(ctx: &Context, arguments: &Arguments) -> Result<Told, Failure> {
     let mut problems = arguments.unknown();
     let project = arguments.project(&mut problems);
@@ -19,10 +21,10 @@ pub(super) fn answer(ctx: &Context, arguments: &Arguments) -> Result<Told, Failu
     if !problems.is_empty() {
         // What can be seen of the task without its folder is told with the rest.
         problems.extend(faults(&task));
-        return Err(invalid(problems));
+        return Err(arguments.invalid(problems).hint(NOTHING));
     }
     let submitted = submit(ctx, project, &task).map_err(|failure| match failure.code {
-        Some(code) if code == ErrorCode::InvalidTask.as_str() => failure.hint("nothing was written"),
+        Some(code) if code == ErrorCode::InvalidTask.as_str() => failure.hint(NOTHING),
         Some(code) if code == ErrorCode::QueueBusy.as_str() => failure.hint(
             "a project has one task at a time: handoff_wait for it, or handoff_cancel it if it is not wanted any more",
         ),
