@@ -51,12 +51,13 @@ inWorld("it is installed from its catalog, and its server answers", async (world
   assert.match(listed.stdout, /plugin:handoff:planner: handoff mcp planner - .* Connected/);
 });
 
-inWorld("a task goes from submit to its verdict, and the model reads that COMPLETE is no approval", async (world) => {
+// What Claude Code calls the two ways in which it opens a server: 2025-11-25 with a handshake, and 2026-07-28.
+for (const era of ["legacy", "auto"]) inWorld(`a task goes from submit to its verdict, and COMPLETE is no approval (${era})`, async (world) => {
   await world.serve();
   await world.work(reviewed);
   const gate = { gate: "review-after", gate_reason: "it is risky" };
   const script = [call("handoff_submit", { ...TASK, ...gate }), call("handoff_wait", { task_id: "T-1" }), call("handoff_status"), "say> I have read it"];
-  const session = await world.session(script.join("\n"));
+  const session = await world.session(script.join("\n"), { env: { MCP_PROTOCOL_NEGOTIATION: era } });
   assert.equal(session.status, 0, session.said);
   assert.deepEqual(session.servers.map(({ name, status }) => [name, status]), [["plugin:handoff:planner", "connected"]]);
   const [submitted, ended, status] = session.results;

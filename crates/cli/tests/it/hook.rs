@@ -1,5 +1,8 @@
 //! `handoff hook session-start`: quiet, quick, and never a failure.
 
+use std::os::unix::net::UnixListener;
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::daemon::{COMPLETE, attach, submit, world};
@@ -62,4 +65,30 @@ fn whatever_comes_in_it_is_no_failure() {
         let Said { code, stdout, .. } = world.run_with_input(&["hook", "session-start"], input);
         assert_eq!((code, stdout.as_str()), (0, ""), "{input}");
     }
+}
+
+#[test]
+fn a_daemon_that_hangs_holds_no_session_up() {
+    let world = TestEnv::new();
+    assert_eq!(world.run(&["init"]).code, 0);
+    std::fs::create_dir(world.run_dir().join("handoffd")).unwrap();
+    let _silent = UnixListener::bind(world.run_dir().join("handoffd/handoffd.sock")).unwrap();
+    let begun = Instant::now();
+    assert_eq!(told(&world, &starting_in(&world.project())), None);
+    let limit = plugin("hooks/hooks.json")["hooks"]["SessionStart"][0]["hooks"][0]["timeout"].as_u64().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(limit), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn the_plugin_of_claude_code_fits_this_program() {
+    assert_eq!(plugin(".claude-plugin/plugin.json")["version"], env!("CARGO_PKG_VERSION"));
+    let server = plugin(".claude-plugin/plugin.json")["mcpServers"]["planner"].clone();
+    assert_eq!((&server["command"], &server["args"]), (&json!("handoff"), &json!(["mcp", "planner"])));
+    let hook = plugin("hooks/hooks.json")["hooks"]["SessionStart"][0]["hooks"][0]["command"].clone();
+    assert!(hook.as_str().unwrap().ends_with("; handoff hook session-start"), "{hook}");
+}
+
+fn plugin(file: &str) -> Value {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients/claude-code");
+    serde_json::from_slice(&std::fs::read(folder.join(file)).unwrap()).unwrap()
 }

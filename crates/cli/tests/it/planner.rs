@@ -28,7 +28,14 @@ fn a_task_goes_from_submit_to_its_verdict_in_both_eras() {
         let waiting = client.call("handoff_wait", &json!({"timeout_secs": 0}));
         waiting.says(&["T-1 has not ended", "This is no failure: call handoff_wait again"]);
         assert_eq!((&waiting.content["ended"], &waiting.content["status"]), (&json!(false), &json!("PENDING")));
-        let _session = attach(&world, &format!("cat > /dev/null; echo '{COMPLETE}'"));
+        let go = world.root().join("go");
+        let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
+        let _session = attach(&world, &format!("cat > /dev/null; {wait}; echo '{COMPLETE}'"));
+        eventually("it runs", || state(&world) == "running");
+        let running = client.call("handoff_status", &json!({}));
+        running.says(&["The queue holds T-1, RUNNING", "T-1 has been running for "]);
+        assert!(!running.text.contains("cancel"), "a model does what it is told: {}", running.text);
+        crate::env::write(&go, b"");
         let ended = client.call("handoff_wait", &json!({"task_id": "T-1"}));
         ended.says(&["T-1 ended COMPLETE", "result: Added", "- claimed: worker handoff-writer r-1", "src/a.rs"]);
         assert_eq!((&ended.content["ended"], &ended.content["status"]), (&json!(true), &json!("COMPLETE")));
@@ -128,9 +135,9 @@ fn without_a_daemon_a_task_is_written_and_that_nobody_takes_it_is_said() {
     std::fs::create_dir(world.project().join("src")).unwrap();
     assert_eq!(world.run(&["init"]).code, 0);
     let mut client = Client::start(&world, Era::Stateless);
-    client.call("handoff_status", &json!({})).says(&["no daemon answers", "holds no task", "start `handoffd`"]);
+    client.call("handoff_status", &json!({})).says(&["no daemon answers", "holds no task", "run `handoffd`"]);
     let submitted = client.call("handoff_submit", &with(task(), &json!({"task_id": "T-1"})));
-    submitted.says(&["Submitted T-1", "nothing picks it up until the daemon runs", "start `handoffd`"]);
+    submitted.says(&["Submitted T-1", "Nothing is taken up", "run `handoffd`"]);
     assert_eq!(submitted.content["daemon_running"], false);
     assert!(world.read("tasks.json").contains("\"PENDING\""));
     client.call("handoff_status", &json!({})).says(&["holds T-1, PENDING"]);
@@ -257,5 +264,5 @@ fn a_wait_outlives_the_daemon_and_says_so_when_it_stays_away() {
         }
     };
     assert_eq!((answer.refused, &answer.content["code"]), (true, &json!("daemon_not_running")));
-    answer.says(&["holds T-1, PENDING", "start `handoffd`"]);
+    answer.says(&["holds T-1, PENDING", "then call this again"]);
 }

@@ -42,6 +42,12 @@ impl Told {
     }
 }
 
+/// A daemon that cannot be spoken with, and what that means: two sentences.
+pub(super) fn without_daemon(absent: &Failure) -> String {
+    let remedies = absent.hints.join("; ");
+    format!("{absent}. Nothing is taken up and nothing goes on until it answers; ask the person: {remedies}.")
+}
+
 /// A failure as its caller can mend it: what is wrong, one by one, and what to do.
 pub(super) fn refused(failure: &Failure) -> Outcome {
     let code = match failure.code {

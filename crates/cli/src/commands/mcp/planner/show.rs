@@ -22,7 +22,7 @@ pub(super) async fn answer(ctx: &Context, arguments: &Arguments) -> Result<Told,
             let found = gather::without_daemon(&root, task_id, &home).ok_or_else(|| {
                 let what = task_id.map_or_else(|| "no task".to_owned(), |id| format!("no task {id}"));
                 let failure = no_task(format!("{what} is in {root}/tasks.json, and {absent}"));
-                failure.hint("older tasks are told by the daemon: ask the person to start `handoffd`")
+                absent.hints.iter().fold(failure.hint("older tasks are told by the daemon"), Failure::hint)
             })?;
             let mut told = task::in_full(&found);
             told.line(format!("This is what tasks.json says; {absent}."));

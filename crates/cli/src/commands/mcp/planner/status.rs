@@ -7,7 +7,7 @@ use queue::Field;
 use serde_json::{Value, json};
 use wire::status::{ProjectStatus, ReportState, Status, TaskStatus};
 
-use super::answer::Told;
+use super::answer::{self, Told};
 use super::arguments::Arguments;
 use crate::commands::next::suggestion;
 use crate::context::Context;
@@ -52,7 +52,7 @@ fn about(told: &mut Told, project: &ProjectStatus, next: Option<String>, now: Ti
     let why = project.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     let (name, state, since) = (&project.name, project.state, time::age(&project.since, now));
     told.line(format!("{name} ({}) is {state}, for {since}{why}.", project.path));
-    if let Some(next) = next {
+    if let Some(next) = next.filter(|next| is_remedy(next)) {
         told.line(format!("What helps: `{next}`"));
     }
     match (&project.queue.task_id, project.queue.status) {
@@ -78,6 +78,12 @@ fn about(told: &mut Told, project: &ProjectStatus, next: Option<String>, now: Ti
     for warning in &project.warnings {
         told.line(format!("Warning: {warning}"));
     }
+}
+
+/// Whether a suggested command mends something. For a task that runs well the suggestion is how to end it, and a model that is
+/// told so may do it.
+pub(super) fn is_remedy(next: &str) -> bool {
+    !next.starts_with("handoff cancel")
 }
 
 /// How far the RUNNING task is.
@@ -109,7 +115,7 @@ fn others(told: &mut Told, status: &Status, but: Option<usize>) {
 /// What the file says when nobody else does.
 fn without_daemon(root: &Path, absent: &Failure) -> Told {
     let mut told = Told::default();
-    told.line(format!("{absent}. Nothing is taken up until it runs: ask the person to start `handoffd`."));
+    told.line(answer::without_daemon(absent));
     told.member("daemon", json!({"running": false, "problem": absent.message})).member("project", Value::Null);
     let (text, queue) = in_file(root);
     told.line(text).member("queue", queue);

@@ -3,8 +3,9 @@
 use queue::{Document, Field, Submission};
 use serde_json::{Value, json};
 
-use super::answer::Told;
+use super::answer::{self, Told};
 use super::arguments::{Arguments, invalid};
+use super::status;
 use crate::commands::submit::{Submitted, Written, default_role, fill, submit};
 use crate::context::Context;
 use crate::daemon;
@@ -75,7 +76,12 @@ fn taken(ctx: &Context, written: &Written) -> Told {
 
 /// What will become of a new task.
 fn outlook(project: &ProjectStatus) -> String {
-    let next = project.next.as_deref().map(|next| format!(" What helps: `{next}`.")).unwrap_or_default();
+    let next = project
+        .next
+        .as_deref()
+        .filter(|next| status::is_remedy(next))
+        .map(|next| format!(" What helps: `{next}`."))
+        .unwrap_or_default();
     match (&project.session, &project.why) {
         (None, _) => format!(
             "No worker's session is attached: the task waits until a person opens one in {} (for Pi: `pi` in that folder, \
@@ -90,7 +96,7 @@ fn outlook(project: &ProjectStatus) -> String {
 fn alone(written: &Written, absent: &Failure) -> Told {
     let mut told = said(written);
     told.member("daemon_running", false).member("session_attached", false);
-    told.line(format!("But nothing picks it up until the daemon runs ({absent}): ask the person to start `handoffd`."));
+    told.line(format!("But {}", answer::without_daemon(absent)));
     told
 }
 

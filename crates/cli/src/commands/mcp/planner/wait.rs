@@ -141,7 +141,7 @@ async fn not_ended(ctx: &Context, project: &ProjectStatus, id: &str, waited: Dur
         told.line("No worker's session is attached: it waits until a person opens one in the project's folder.");
     }
     if let Some(next) = &project.next
-        && !next.starts_with("handoff cancel")
+        && status::is_remedy(next)
     {
         told.line(format!("What helps: `{next}` in {}", project.path));
     }
@@ -163,7 +163,7 @@ fn without_daemon(ctx: &Context, root: &Path, id: Option<&str>, absent: Failure)
         }
         None => {
             let failure = absent.problems([status::in_file(root).0]);
-            Err(failure.hint("nothing goes on until it runs: ask the person to start `handoffd`, then call this again"))
+            Err(failure.hint("nothing goes on until it answers: ask the person, then call this again"))
         }
     }
 }
