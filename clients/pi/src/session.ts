@@ -99,6 +99,7 @@ export class Session {
   }
 
   start(): void {
+    this.show();
     this.link.start();
   }
 
