@@ -66,7 +66,7 @@ export class Observer {
     this.book.restore(records);
     this.since = since;
     this.unbroken = false;
-    this.look();
+    this.lookAndGoOn();
   }
 
   /** The dispatch is over; what still runs is nobody's evidence. */
@@ -79,6 +79,7 @@ export class Observer {
   }
 
   stop(): void {
+    this.since = undefined;
     this.stopLooking();
     for (const off of this.unsubscribe.splice(0)) guard(off);
   }
@@ -164,9 +165,13 @@ export class Observer {
   /** Nobody tells a new process that runs of the old one have ended: their status files do. */
   private look(): void {
     this.stopLooking();
-    if (this.book.live.length === 0) return;
-    this.timer = setTimeout(() => void this.lookNow().finally(() => this.since !== undefined && this.look()), this.options.lookMs ?? LOOK_MS);
+    if (this.since === undefined || this.unbroken || this.book.live.length === 0) return;
+    this.timer = setTimeout(() => this.lookAndGoOn(), this.options.lookMs ?? LOOK_MS);
     this.timer.unref();
+  }
+
+  private lookAndGoOn(): void {
+    void this.lookNow().catch(() => undefined).finally(() => this.look());
   }
 
   private stopLooking(): void {
