@@ -10,7 +10,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync,
+  cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -55,9 +55,7 @@ export function install(folder, name) {
         throw Object.assign(new Error("npm could not fetch Node 24"), { unreachable: true });
       }
     }
-    renameSync(made, target);
-  } catch (error) {
-    if (!existsSync(target)) throw error; // another run was first
+    rename(made, target);
   } finally {
     rmSync(made, { recursive: true, force: true });
   }
@@ -70,6 +68,41 @@ function npm(folder) {
   if (run.status === 0) return;
   const said = `${run.error ?? ""}${run.stdout ?? ""}${run.stderr ?? ""}`.trim().split("\n").slice(-12).join("\n");
   throw Object.assign(new Error(`npm ci in ${folder} failed\n${said}`), { unreachable: UNREACHABLE.test(said) });
+}
+
+/**
+ * The extension as its package would be installed: the files that the manifest names, and nothing else of its folder. One
+ * folder for each content, since Pi keeps what it compiled by path. HANDOFF_EXTENSION names another copy to be tried.
+ */
+export function packed(folder) {
+  const from = resolve(process.env.HANDOFF_EXTENSION ?? dirname(HERE));
+  const { files } = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
+  const made = mkdtempSync(join(folder, ".new-"));
+  try {
+    for (const name of ["package.json", ...files].filter((name) => existsSync(join(from, name)))) {
+      cpSync(join(from, name), join(made, name), { recursive: true });
+    }
+    const hash = createHash("sha256");
+    for (const name of readdirSync(made, { recursive: true }).sort()) {
+      hash.update(`${name}\0`);
+      if (statSync(join(made, name)).isFile()) hash.update(readFileSync(join(made, name)));
+    }
+    const target = join(resolve(folder), `packed-${hash.digest("hex").slice(0, 12)}`, "pi-handoffd");
+    mkdirSync(dirname(target), { recursive: true });
+    if (!existsSync(target)) rename(made, target);
+    return target;
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+}
+
+/** Puts a whole folder where it belongs, unless another run was first. */
+function rename(made, target) {
+  try {
+    renameSync(made, target);
+  } catch (error) {
+    if (!existsSync(target)) throw error;
+  }
 }
 
 /** Puts the installed modules where the compiler looks for them. Modules that a person installed there stay. */

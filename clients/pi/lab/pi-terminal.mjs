@@ -44,10 +44,10 @@ export class PiTerminal {
 
   key(...keys) { this.tmux("send-keys", "-t", "pi", ...keys); }
 
-  /** The lines of the editor: what stands between the last two rulers. */
+  /** The lines of the editor: what stands between the last two rulers; the upper one may say that Pi is working. */
   editor() {
     const lines = this.screen().split("\n");
-    const rulers = lines.map((line, at) => (/^─{20,}/.test(line) ? at : -1)).filter((at) => at >= 0).slice(-2);
+    const rulers = lines.map((line, at) => (/^──.*─{20,}$/.test(line.trimEnd()) ? at : -1)).filter((at) => at >= 0).slice(-2);
     return rulers.length < 2 ? null : lines.slice(rulers[0] + 1, rulers[1]).map((line) => line.trimEnd()).join("\n");
   }
 

@@ -1,20 +1,19 @@
 // A throw-away world: home, XDG folders, socket, one project, the scripted model, the real daemon and command line, and
 // Pi's home with our extension. Nothing of the machine's own configuration is seen by what is started here.
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { node, place } from "./install.mjs";
+import { node, packed, place } from "./install.mjs";
 import { PiRpc } from "./pi-rpc.mjs";
 import { PiTerminal } from "./pi-terminal.mjs";
 import { Planner } from "./planner.mjs";
 import { Processes, signal } from "./processes.mjs";
+import { Relay } from "./relay.mjs";
 import { eventually, until } from "./wait.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-/** The extension's package; another copy of it can be tried. */
-const EXTENSION = resolve(process.env.HANDOFF_EXTENSION ?? join(HERE, ".."));
 
 export class World {
   /**
@@ -39,6 +38,7 @@ export class World {
     world.project = join(world.root, "app");
     world.processes = new Processes(world.root);
     world.sessions = [];
+    world.relays = [];
     writeFileSync(join(world.root, "config/handoffd/config.toml"), config);
     try {
       await world.#model();
@@ -81,7 +81,7 @@ export class World {
 
   #home({ subagents, extension, settings }) {
     const packages = [];
-    if (extension) packages.push(this.#packed());
+    if (extension) packages.push(packed(this.cache));
     if (subagents) packages.push(join(place(this.cache, "subagents"), "node_modules/pi-subagents"));
     this.settings = {
       defaultProvider: "mock", defaultModel: "main", defaultThinkingLevel: "off", quietStartup: true,
@@ -90,13 +90,17 @@ export class World {
     this.writeSettings();
   }
 
-  /** What a package of the extension would hold, and nothing else of its folder. */
-  #packed() {
-    const made = join(this.root, "pi-handoffd");
-    const { files } = JSON.parse(readFileSync(join(EXTENSION, "package.json"), "utf8"));
-    const there = ["package.json", ...files].filter((name) => existsSync(join(EXTENSION, name)));
-    for (const name of there) cpSync(join(EXTENSION, name), join(made, name), { recursive: true });
-    return made;
+  /** A relay between Pi and the daemon, for a Pi that is started with `env: relay.env`. */
+  async relay() {
+    const relay = await Relay.open(join(this.root, "run/relay"), join(this.root, "run/handoffd/handoffd.sock"));
+    this.relays.push(relay);
+    return relay;
+  }
+
+  /** Puts another extension beside ours, as a user might have one. */
+  extension(name, text) {
+    mkdirSync(join(this.root, "agent/extensions"), { recursive: true });
+    writeFileSync(join(this.root, "agent/extensions", name), text);
   }
 
   writeSettings() { writeFileSync(join(this.root, "agent/settings.json"), JSON.stringify(this.settings, null, 2)); }
@@ -236,14 +240,15 @@ export class World {
   }
 
   async close() {
-    for (const session of this.sessions) session.close();
+    for (const part of [...this.sessions, ...this.relays]) part.close();
     await this.processes.end();
     if (process.env.HANDOFF_LAB_KEEP === "1") console.error(`kept: ${this.root}`);
     else rmSync(this.root, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-const lines = (path) => (existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line)) : []);
+/** The whole lines of a file that another process may be writing. */
+const lines = (path) => (existsSync(path) ? readFileSync(path, "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line)) : []);
 
 /** One line of the model's log without the conversation. */
 function brief({ messages, tools, ...record }) {

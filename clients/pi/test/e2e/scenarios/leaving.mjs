@@ -1,0 +1,176 @@
+// A session that is left in the middle of a task: by /new, /fork, /reload, Escape, kill -9, or by closing Pi.
+import assert from "node:assert/strict";
+import { signal } from "../../../lab/processes.mjs";
+import { eventually } from "../../../lab/wait.mjs";
+import {
+  ALL_ENDED, STILL_YOURS, WORK, WRITER, complete, finished, foregroundWorker, launch, report, run, say, stop, task, when,
+} from "../tasks.mjs";
+
+const easy = () => task([run(WRITER, [WORK, say("wrote the line")]), report(complete({ worker: foregroundWorker() })), say("reported")]);
+/** The model itself stands at the gate: nothing runs in the background. */
+const stuck = () => task([...stop("turn", say("went on"))]);
+/** A background writer stands at the gate; who is told of its end, or is reminded, reports. */
+const background = () => task([
+  launch(WRITER, [...stop("writer", WORK), say("wrote the line")]), say("launched"),
+  ...when(`(${finished(WRITER)}|${ALL_ENDED})`, [report(complete()), say("reported")]),
+]);
+/** How often the handoff of this task is in a conversation that the model was sent. */
+const deliveries = (world, id) => {
+  const handoff = (message) => message.role === "user" && message.text.startsWith("# Handoff from the planner") && message.text.includes(id);
+  return Math.max(0, ...world.requests().map((request) => request.messages.filter(handoff).length));
+};
+const owner = async (world, options) => {
+  const pi = world.rpc(options);
+  await pi.footerIs(/owner, ready/);
+  return pi;
+};
+const seen = (world) => world.statusIs("the writer's run is seen", (row) => row.task?.runs?.running === 1 && row.task.delivery === "accepted");
+
+/** /new while the model works: the task is over at once, the new session takes the next one. */
+export async function new_in_mid_task(lab) {
+  const world = await lab.world();
+  const pi = world.terminal();
+  await pi.shows(/handoff: owner, ready/);
+  const id = await world.submit(stuck());
+  await world.heldAt("turn");
+  await pi.shows(/handoff: .*running/);
+  await pi.enter("/new");
+  const ended = await world.ended("ERROR");
+  assert.match(ended.error, /aborted|session/i);
+  await pi.shows(/handoff: owner, ready/);
+  await world.submit(easy());
+  await world.ended("COMPLETE");
+  assert.equal(deliveries(world, id), 1);
+}
+
+/** /reload between launch and end of a child: the same session, the same task, and its report. */
+export async function reload_in_mid_task(lab) {
+  const world = await lab.world();
+  const pi = world.terminal();
+  await pi.shows(/handoff: owner, ready/);
+  const id = await world.submit(background());
+  await world.heldAt("writer");
+  const before = await seen(world);
+  await pi.shows(/running .*1 sub-agent/);
+  await pi.enter("/reload");
+  await eventually("the session is left and comes back", () => changes(world), (list) => list.join(" ") === "attached left attached");
+  await pi.shows(/running .*1 sub-agent/);
+  const after = await world.status();
+  assert.equal(after.session.session_id, before.session.session_id);
+  assert.equal(after.task.dispatch_id, before.task.dispatch_id);
+  world.openGate("writer");
+  const ended = await world.ended("COMPLETE");
+  assert.deepEqual(ended.report.observed.runs.map((run) => [run.agent, run.state]), [[WRITER, "complete"]]);
+  assert.equal(ended.report.observed.all, false, "what happened during the reload was not seen");
+  assert.equal(deliveries(world, id), 1, "never delivered twice");
+}
+
+const changes = (world) => world.journal().filter((row) => row.kind === "session").map((row) => row.change);
+
+/** A fork inherits nothing; the session that has the task comes back by /resume and reports. */
+export async function fork_in_mid_task(lab) {
+  const world = await lab.world();
+  const pi = await owner(world);
+  const own = await pi.run("a person's question before\nmock> say fine");
+  assert.ok(own.length > 0);
+  const id = await world.submit(background());
+  await world.heldAt("writer");
+  const row = await seen(world);
+  const file = (await pi.state()).sessionFile;
+  const points = (await pi.send({ type: "get_fork_messages" })).data.messages;
+  const forked = await pi.send({ type: "fork", entryId: points.at(-1).entryId });
+  assert.equal(forked.success, true, JSON.stringify(forked));
+  await eventually("the fork is attached", () => changes(world), (list) => list.filter((change) => change === "attached").length === 2);
+  const now = await world.statusIs("the task belongs to the session before", (row) => row.state === "running" && row.task !== null);
+  assert.equal(now.task.dispatch_id, row.task.dispatch_id);
+  assert.notEqual((await pi.state()).sessionId, row.session.session_id);
+  // The fork is asked to report: it has no task.
+  await pi.run(report(complete()));
+  const [refused] = await pi.answers("handoff_task_report", 1);
+  assert.equal(refused.isError, true);
+  assert.match(refused.text, /no handed-over task/i);
+  world.openGate("writer");
+  await eventually("the child has written its line", () => world.read(`${world.project}/notes.txt`), (text) => text === "one line\n");
+  const back = await pi.send({ type: "switch_session", sessionPath: file });
+  assert.equal(back.success, true, JSON.stringify(back));
+  const ended = await world.ended("COMPLETE", 90_000);
+  assert.equal(ended.task_id, id);
+  assert.equal(deliveries(world, id), 1);
+}
+
+/** A fork of a session whose task has no background run: the task is over at once, and the fork takes the next. */
+export async function fork_without_runs_ends_the_task(lab) {
+  const world = await lab.world();
+  const pi = await owner(world);
+  await pi.run("a person's question before\nmock> say fine");
+  const points = (await pi.send({ type: "get_fork_messages" })).data.messages;
+  await world.submit(stuck());
+  await world.heldAt("turn");
+  const forked = await pi.send({ type: "fork", entryId: points.at(-1).entryId });
+  assert.equal(forked.success, true, JSON.stringify(forked));
+  const ended = await world.ended("ERROR");
+  assert.match(ended.error, /aborted|session/i);
+  await pi.footerIs(/owner, ready/);
+  await world.submit(easy());
+  await world.ended("COMPLETE");
+}
+
+/** Escape: the person stops the turn, and nobody is nagged. */
+export async function escape_in_mid_task(lab) {
+  const world = await lab.world();
+  const pi = world.terminal();
+  await pi.shows(/handoff: owner, ready/);
+  await world.submit(stuck());
+  await world.heldAt("turn");
+  await pi.shows(/handoff: .*running/);
+  pi.key("Escape");
+  const ended = await world.ended("ERROR");
+  assert.match(ended.error, /^The turn was aborted without a report\./);
+  await pi.shows(/handoff: owner, ready/);
+  await pi.showed(/ended in ERROR: The turn was aborted without a report/);
+  assert.ok(!world.sentToModel().some((text) => text.startsWith("The task ") && text.includes(STILL_YOURS)));
+}
+
+/** kill -9 while the model works: the task is over at once, and another Pi takes the next. */
+export async function killed_in_mid_task(lab) {
+  const world = await lab.world();
+  const first = await owner(world);
+  const id = await world.submit(stuck());
+  await world.heldAt("turn");
+  signal(first.pid, "SIGKILL");
+  const ended = await world.ended("ERROR", 15_000);
+  assert.match(ended.error, /session/i);
+  const second = await owner(world);
+  await world.submit(easy());
+  await world.ended("COMPLETE");
+  await second.answers("handoff_task_report", 1);
+  assert.equal(deliveries(world, id), 1);
+}
+
+/** Closed while a child works; reopened when it has ended: reminded, reported, COMPLETE. */
+const reopened = (close) => async (lab) => {
+  const world = await lab.world();
+  const first = await owner(world);
+  const id = await world.submit(background());
+  await world.heldAt("writer");
+  await seen(world);
+  const file = (await first.state()).sessionFile;
+  await close(first);
+  const waiting = await world.statusIs("it waits for the session", (row) => row.state === "running" && row.session === null);
+  assert.equal(world.task().status, "RUNNING");
+  assert.ok(waiting.task.until, "until when it waits");
+  const said = await world.handoff(["status", world.project]);
+  assert.ok(said.stdout.includes(`pi --session ${file}`), said.stdout);
+  world.openGate("writer");
+  await eventually("the child has written its line", () => world.read(`${world.project}/notes.txt`), (text) => text === "one line\n");
+  const second = world.rpc({ args: ["--session", file] });
+  await world.modelGot(new RegExp(`^${ALL_ENDED}`), 90_000);
+  const ended = await world.ended("COMPLETE");
+  assert.equal(ended.task_id, id);
+  await second.answers("handoff_task_report", 1);
+  assert.deepEqual(ended.report.observed.runs.map((run) => [run.agent, run.state]), [[WRITER, "complete"]]);
+  assert.equal(world.sentToModel().filter((text) => text.startsWith(ALL_ENDED)).length, 1, "reminded once");
+  assert.equal(deliveries(world, id), 1);
+};
+export const closed_while_a_child_works = reopened((pi) => pi.quit());
+export const killed_while_a_child_works = reopened((pi) => { signal(pi.pid, "SIGKILL"); return pi.process.ended; });
