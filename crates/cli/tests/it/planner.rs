@@ -47,6 +47,28 @@ fn a_task_goes_from_submit_to_its_verdict_in_both_eras() {
 }
 
 #[test]
+fn the_fields_of_tasks_json_are_the_parameters() {
+    let (world, _daemon) = world();
+    let mut client = Client::start(&world, Era::Stateless);
+    let unknown = client.call("handoff_show", &json!({}));
+    assert_eq!((unknown.refused, &unknown.content["code"]), (true, &json!("no_task")));
+    let whole = json!({
+        "schema_version": 3, "task_id": "T-1", "task_type": "REVIEW", "required_role": "read-only", "preferred_agent": null,
+        "gate": "none", "gate_reason": null, "parent_task_id": "T-0", "plan_ref": "docs/plan.md", "working_dir": "src",
+        "created_at": "2026-11-30T08:00:00Z", "created_by": "claude-code",
+    });
+    assert!(!client.call("handoff_submit", &with(task(), &whole)).refused);
+    let written: Value = serde_json::from_str(&world.read("tasks.json")).unwrap();
+    for (field, value) in whole.as_object().unwrap().iter().filter(|(_, value)| !value.is_null()) {
+        assert_eq!(&written[field], value, "{field}");
+    }
+    let unknown = client.call("handoff_show", &json!({"task_id": "T-9"}));
+    assert_eq!((unknown.refused, &unknown.content["code"]), (true, &json!("no_task")));
+    let other = client.call("handoff_submit", &with(task(), &json!({"created_by": "me", "schema_version": 4})));
+    other.says(&["`created_by` is", "`schema_version` is 4"]);
+}
+
+#[test]
 fn every_fault_is_told_at_once_and_nothing_is_written() {
     let (world, _daemon) = world();
     let mut client = Client::start(&world, Era::Stateless);

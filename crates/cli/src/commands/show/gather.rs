@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use team::Home;
 use wire::control::HistoryList;
+use wire::error::ErrorCode;
 use wire::limits::HISTORY_MAX;
 use wire::status::ProjectStatus;
 
@@ -36,6 +37,7 @@ pub(crate) async fn task(
 ) -> Result<Found, Failure> {
     let id = id.or(project.queue.task_id.as_deref()).ok_or_else(|| {
         Failure::new(Exit::Refused, format!("no task stands in the queue of {}", project.path))
+            .code(ErrorCode::NoTask.as_str())
             .hint("`handoff history` lists those that were: name one")
     })?;
     let rows = rows(daemon, &project.path, None).await?;
@@ -98,7 +100,8 @@ fn packets_of(team_home: &Home, id: &str) -> Result<OfGoal, Failure> {
 /// A goal can have packets before its task is in a queue.
 fn unknown(id: &str, project: &ProjectStatus, team_home: &Home) -> Failure {
     let message = format!("no task {id} is known in {}", project.path);
-    let failure = Failure::new(Exit::Refused, message).hint("`handoff history` lists those that are");
+    let failure = Failure::new(Exit::Refused, message).code(ErrorCode::NoTask.as_str());
+    let failure = failure.hint("`handoff history` lists those that are");
     match packets_of(team_home, id) {
         Ok(found) if !found.legs.is_empty() => {
             failure.hint(format!("`handoff packet list {id}` lists the packets of that goal"))

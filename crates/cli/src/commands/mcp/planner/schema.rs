@@ -137,6 +137,18 @@ fn submit() -> (Value, Value) {
             ),
         },
     });
+    let mut properties = properties;
+    // The same for every task; a planner that has written the fields of `tasks.json` before may give them.
+    for (field, schema) in [
+        (Field::CreatedAt, json!({"type": "string", "description": "A date or time, RFC 3339. Left out: now."})),
+        (Field::CreatedBy, json!({"type": "string", "enum": [limits::CREATOR], "default": limits::CREATOR})),
+        (
+            Field::SchemaVersion,
+            json!({"type": "integer", "enum": [limits::SCHEMA_VERSION], "default": limits::SCHEMA_VERSION}),
+        ),
+    ] {
+        properties[field.name()] = schema;
+    }
     let required = [Field::Instruction, Field::Scope, Field::AcceptanceCriteria].map(Field::name);
     (properties, json!(required))
 }
