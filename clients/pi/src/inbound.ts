@@ -126,6 +126,7 @@ export class Inbound {
     const isOurs = event.kind === "task_ended" && event.dispatch_id === hand?.id && hand.phase === "delivered";
     // The daemon tells the person by a notice; the answer to a report tells the model.
     if (isOurs && session.reporting !== hand.id) session.ended(hand.id);
+    if (event.kind === "gap") session.refresh();
     session.panel.event(event);
     session.show();
   }

@@ -26,6 +26,8 @@ export type ObserverOptions = {
   late?(run: Run, dispatchId: string): void;
   /** The package is there, by its tool. */
   isInstalled(): boolean;
+  /** No other package delegates here. */
+  isOnly?(): boolean;
   statusMs?: number;
   lookMs?: number;
   isAlive?(pid: number): boolean;
@@ -95,7 +97,8 @@ export class Observer {
     const snapshot = this.options.isInstalled() ? await this.status() : undefined;
     if (snapshot) this.take(snapshot);
     await this.lookNow();
-    const all = this.unbroken && snapshot !== undefined && !snapshot.omitted && !this.book.isPartial;
+    const isOnly = this.options.isOnly?.() ?? true;
+    const all = this.unbroken && isOnly && snapshot !== undefined && !snapshot.omitted && !this.book.isPartial;
     // Results were told when the runs ended; here they would only make the report's line too long.
     const runs = this.book.all.map(({ run }) => ({ ...run, result: undefined }));
     return { all, runs: JSON.parse(JSON.stringify(runs)) as Run[] };

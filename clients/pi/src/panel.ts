@@ -5,7 +5,7 @@ import type { Refused } from "./net/rpc.ts";
 import type { Hand } from "./state/inbox.ts";
 import { footer, type Look } from "./view.ts";
 import { line } from "./text.ts";
-import type { AttachResult, Event, Notice, NoticeLevel, Ownership, OwnershipChange, ProjectState } from "./wire.ts";
+import type { AttachResult, Event, Notice, NoticeLevel, Ownership, OwnershipChange, ProjectState, Status } from "./wire.ts";
 
 const KEY = "handoff";
 const TICK_MS = 1_000;
@@ -18,7 +18,7 @@ export class Panel {
   projectPath: string | undefined;
   private readonly ctx: Context;
   private readonly member: string | undefined;
-  private look: Look = { fault: undefined, place: undefined, state: undefined, why: null, refusal: undefined, hand: undefined, live: 0, owes: false };
+  private look: Look = { fault: undefined, place: undefined, state: undefined, why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true };
   private shown: string | undefined;
   private ticking: NodeJS.Timeout | undefined;
   private pending: NodeJS.Timeout | undefined;
@@ -42,6 +42,12 @@ export class Panel {
     this.projectPath = result.project.path;
     this.change({ fault: undefined, refusal: undefined, place: result.ownership, state: result.project.state, why: result.project.why });
     this.trouble();
+  }
+
+  /** What events would have told. */
+  refreshed(status: Status): void {
+    const project = status.projects.find((one) => one.path === this.projectPath);
+    if (project) this.change({ state: project.state, why: project.why });
   }
 
   refused(error: Refused): void {
@@ -88,6 +94,10 @@ export class Panel {
       const name = event.task_id === null ? "a task" : line(event.task_id, 60);
       this.notify("warning", `handoff: ${name} in tasks.json was refused: ${line(faults, 600)}`);
     }
+  }
+
+  ready(ready: boolean): void {
+    this.change({ ready });
   }
 
   owes(): void {

@@ -1,7 +1,7 @@
 // A report on its way: waits for the daemon, sends, and sends again when the answer was lost.
 import type { Session } from "./session.ts";
 import { Refused, Unanswered } from "./net/rpc.ts";
-import { NO_TASK, UNKNOWN_OUTCOME, alreadyEnded, notAnswering, notAttached, notRunning, recorded, refusal } from "./report/outcome.ts";
+import { CONNECTION_ENDED, NO_TASK, TOO_SLOW, alreadyEnded, notAnswering, notAttached, notRunning, recorded, refusal } from "./report/outcome.ts";
 import type { Reporter } from "./report/tool.ts";
 import type { TaskReport, TaskReportResult } from "./wire.ts";
 
@@ -33,7 +33,7 @@ export class Reporting implements Reporter {
         const answer = await this.send({ dispatch_id: id, report, observed });
         if (answer !== undefined) return answer;
       }
-      throw new Error(UNKNOWN_OUTCOME);
+      throw new Error(CONNECTION_ENDED);
     } finally {
       this.session.reporting = undefined;
     }
@@ -52,7 +52,7 @@ export class Reporting implements Reporter {
       return recorded(result);
     } catch (error) {
       if (error instanceof Unanswered) {
-        if (error.why === "timeout") throw new Error(UNKNOWN_OUTCOME);
+        if (error.why === "timeout") throw new Error(TOO_SLOW);
         return undefined;
       }
       if (!(error instanceof Refused)) throw error;
@@ -73,7 +73,7 @@ export class Reporting implements Reporter {
     while (!session.isAttached) {
       if (signal?.aborted || session.isOver) throw new Error("The report was interrupted before it was sent; nothing was recorded.");
       const left = end - Date.now();
-      if (left <= 0) throw new Error(this.sent.has(id) ? UNKNOWN_OUTCOME : this.whyNot());
+      if (left <= 0) throw new Error(this.sent.has(id) ? CONNECTION_ENDED : this.whyNot());
       await session.changed(left, signal);
     }
   }

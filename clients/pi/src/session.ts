@@ -13,7 +13,7 @@ import { Inbox } from "./state/inbox.ts";
 import { ENTRY, REMINDER_MESSAGE, TASK_MESSAGE, detailsOf, recall, type Details, type Note } from "./state/record.ts";
 import type { Change } from "./state/runs.ts";
 import type { ToolResult } from "./state/subagents.ts";
-import type { Attach, AttachReason, AttachResult, LeaveReason, Run } from "./wire.ts";
+import type { Attach, AttachReason, AttachResult, LeaveReason, Run, Status } from "./wire.ts";
 
 export type SessionOptions = {
   pi: Pi;
@@ -71,14 +71,17 @@ export class Session {
     this.deliveries = new Deliveries(pi, ctx, options.patienceMs);
     this.inbound = new Inbound(this, this.deliveries);
     this.activity = new Activity(ctx, (ready, hint) => {
+      this.panel.ready(ready);
       const params = { state: ready ? "idle" : "busy", ...(!ready && hint ? { hint } : {}) };
       return this.notify("session.state", params);
     });
+    const hasTool = (name: string): boolean => guard(() => pi.getAllTools().some((tool) => tool.name === name)) ?? false;
     this.observer = new Observer({
       bus: pi.events,
+      isOnly: () => !hasTool("Agent"),
       changed: (change) => this.runChanged(change),
       late: (run, dispatchId) => this.tellRun(run, dispatchId),
-      isInstalled: () => guard(() => pi.getAllTools().some((tool) => tool.name === "subagent")) ?? false,
+      isInstalled: () => hasTool("subagent"),
     });
     this.remember();
     this.link = new Link({
@@ -217,6 +220,11 @@ export class Session {
     void this.attach();
   }
 
+  /** Events were missed: the daemon says how it is now. */
+  refresh(): void {
+    void this.rpc?.call<Status>("daemon.status", {}, ATTACH_MS).then((status) => guard(() => this.panel.refreshed(status))).catch(() => undefined);
+  }
+
   private async attach(): Promise<void> {
     const { rpc, options } = this;
     if (!rpc || this.over) return;
@@ -247,6 +255,7 @@ export class Session {
 
   private nowAttached(result: AttachResult): void {
     this.attached = true;
+    this.panel.ready(this.activity.isReady);
     this.panel.attached(result);
     this.settleRecords(result);
     const hand = this.inbox.hand;

@@ -16,6 +16,8 @@ export type Look = {
   /** Runs of sub-agents that are at work. */
   live: number;
   owes: boolean;
+  /** A task could be taken now. */
+  ready: boolean;
 };
 
 /** States that a task at hand does not speak for. */
@@ -39,7 +41,7 @@ function words(look: Look, now: number): string | undefined {
   switch (look.state) {
     case "idle":
     case undefined:
-      return "owner, ready";
+      return look.ready ? "owner, ready" : "owner";
     case "running":
       return "owner, a task is on its way";
     case "waiting":

@@ -158,9 +158,31 @@ test("what changed while it attached is told after it", async (t) => {
   }, (pi) => { pi_ = pi; });
   assert.equal((await daemon.heard("session.attach")).idle, true);
   await daemon.heard("session.state", (params) => params.state === "busy");
-  assert.equal(pi.idle, false);
+  assert.equal(pi.footer, "handoff: owner");
 });
 let pi_: FakePi;
+
+test("events that were missed are asked for", async (t) => {
+  const project = { path: "/p", state: "paused", why: null };
+  const { pi, daemon } = await world(t, (method) => (method === "daemon.status" ? { result: { projects: [project] } } : undefined));
+  await until("attached", () => pi.footer === "handoff: owner, ready");
+  daemon.notify("event", { seq: 9, at: "x", project: null, kind: "gap", from: 1, to: 9 });
+  await until("the state", () => pi.footer === "handoff: paused · /handoff resume");
+});
+
+test("without any place to look it says so, and goes on looking", async (t) => {
+  const daemon = await new Daemon().start();
+  let places: string[] = [];
+  const pi = new FakePi().load({ candidates: () => places, timing: { hello: 300, first: 5, longest: 20 } }).start();
+  t.after(async () => {
+    await pi.shutdown();
+    await daemon.end();
+  });
+  await until("the fault", () => pi.footer === "handoff: cannot connect");
+  assert.match(await pi.command(""), /HANDOFFD_SOCKET to an absolute path/);
+  places = [daemon.path];
+  await daemon.heard("session.attach");
+});
 
 test("a team member gets packets, and no tasks", async (t) => {
   const { pi, daemon } = await world(t, (method) => (method === "session.attach" ? attachedAs("member") : undefined), () => {}, { env: { HANDOFF_AGENT_ID: "eph-7" } });

@@ -135,6 +135,7 @@ test("everything was seen only if nothing can have been missed", async () => {
   assert.equal(await all(({ observer, answers }) => { answers(() => reply([], { runs: 1 })); observer.begin(1); }), false, "something was left out");
   assert.equal(await all(({ observer, answers }) => { answers(() => reply([])); observer.resume(1, []); }), false, "after a reload");
   assert.equal(await all(({ observer, answers }) => { answers(() => reply([])); observer.begin(1); }, { isInstalled: () => false }), false, "without the package");
+  assert.equal(await all(({ observer, answers }) => { answers(() => reply([])); observer.begin(1); }, { isOnly: () => false }), false, "another package delegates, too");
 });
 
 test("the status reply adds what no event told, and leaves out what is older than the task", async () => {

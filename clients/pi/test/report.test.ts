@@ -29,6 +29,8 @@ test("a report goes out with what was observed, and its answer ends the task", a
   assert.match(await pi.report(REPORT), /Recorded: the task ended as COMPLETE/);
   assert.deepEqual(daemon.told("task.report"), [{ dispatch_id: id, report: REPORT, observed: { all: false, runs: [] } }]);
   assert.equal(pi.branch.at(-1)?.data.what, "ended");
+  assert.equal(pi.footer, "handoff: owner", "the turn goes on");
+  pi.settle();
   assert.equal(pi.footer, "handoff: owner, ready");
   await assert.rejects(pi.report(REPORT), /no handed-over task/);
 });

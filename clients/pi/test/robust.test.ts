@@ -98,6 +98,7 @@ test("the sources are typed, strictly", { skip: existsSync(`${HERE}node_modules/
 test("the package needs nothing but Pi, and its lock file names no registry", () => {
   const manifest = JSON.parse(readFileSync(`${HERE}package.json`, "utf8"));
   assert.equal(manifest.dependencies, undefined);
+  assert.ok(readFileSync(`${HERE}../../Cargo.toml`, "utf8").includes(`\nversion = "${manifest.version}"\n`), "the version of the workspace");
   assert.deepEqual(new Set(Object.values(manifest.peerDependencies)), new Set(["*"]));
   assert.deepEqual(manifest.pi.extensions, ["./src/index.ts"]);
   assert.ok(manifest.keywords.includes("pi-package"));

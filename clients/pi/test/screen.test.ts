@@ -28,12 +28,13 @@ test("durations are short", () => {
   check(100 * 3_600_000, "100 h 00 min");
 });
 
-const LOOK: Look = { fault: undefined, place: "owner", state: "idle", why: null, refusal: undefined, hand: undefined, live: 0, owes: false };
+const LOOK: Look = { fault: undefined, place: "owner", state: "idle", why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true };
 const HAND = { id: "d", taskId: "T-1", kind: "task" as const, phase: "delivered" as const, since: 0 };
 
 test("the footer says how it is, in a few words", () => {
   const check = (more: Partial<Look>, expected: string | undefined, now = 200_000): void => assert.equal(footer({ ...LOOK, ...more }, now), expected);
   check({}, "handoff: owner, ready");
+  check({ ready: false }, "handoff: owner");
   check({ place: undefined }, undefined);
   check({ place: "standby" }, "handoff: standby");
   check({ place: "standby", state: "halted" }, "handoff: standby · halted · /handoff");

@@ -30,6 +30,7 @@ export type LinkOptions = {
 const USUAL = { hello: 5_000, first: 50, longest: 5_000 };
 /** A daemon that reads nothing while this much waits is given up. */
 const MOST_UNREAD = 8 * 1024 * 1024;
+const NO_PLACE = "no place for its socket is known: HOME must be set, or HANDOFFD_SOCKET to an absolute path";
 /** How long the last words may take. */
 const LAST_WORDS_MS = 300;
 
@@ -82,7 +83,9 @@ export class Link {
   private async attempt(): Promise<void> {
     let fault: Fault = { kind: "off" };
     try {
-      for (const path of this.options.candidates()) {
+      const places = this.options.candidates();
+      if (places.length === 0) fault = { kind: "broken", text: NO_PLACE };
+      for (const path of places) {
         const met = await this.meet(path);
         if (this.stopped || met === "up") return;
         // A daemon that is there and silent says more than a place where nobody is.

@@ -15,9 +15,10 @@ export const notAnswering = (seconds: number): string =>
   `still open: ask the person to look at it, then ${CALL_AGAIN}.`;
 export const notAttached = (why: string): string =>
   `This session is not attached to handoffd (${why}). Nothing was recorded: ask the person to look at it, then ${CALL_AGAIN}.`;
-export const UNKNOWN_OUTCOME =
-  `The connection to handoffd ended before it answered, so it is not known whether the report was recorded. It is safe to ` +
-  `send it twice: ${CALL_AGAIN}.`;
+export const unknownOutcome = (why: string): string =>
+  `${why}, so it is not known whether the report was recorded. It is safe to send it twice: ${CALL_AGAIN}.`;
+export const CONNECTION_ENDED = unknownOutcome("The connection to handoffd ended before it answered");
+export const TOO_SLOW = unknownOutcome("handoffd has the report and does not answer");
 
 export function recorded(result: Pick<TaskReportResult, "status" | "work_log">): string {
   if (result.work_log === "failed") {
