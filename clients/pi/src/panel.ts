@@ -22,7 +22,7 @@ export class Panel {
   private shown: string | undefined;
   private ticking: NodeJS.Timeout | undefined;
   private pending: NodeJS.Timeout | undefined;
-  private lastNotice = { at: 0, text: "" };
+  private lastNotice = 0;
   private troubleSaid: string | undefined;
 
   constructor(ctx: Context, member: string | undefined) {
@@ -80,7 +80,10 @@ export class Panel {
 
   notice({ level, text }: Notice): void {
     const type = level === "warning" || level === "error" ? level : "info";
-    this.lastNotice = { at: Date.now(), text };
+    if (type !== "info") {
+      this.lastNotice = Date.now();
+      clearTimeout(this.pending);
+    }
     this.notify(type, `handoff: ${line(text, 600)}`);
   }
 
@@ -159,10 +162,9 @@ export class Panel {
     }
     const text = `handoff: this project is ${state}${why ? `: ${line(why, 600)}` : ""}. /handoff says more.`;
     if (text === this.troubleSaid) return;
-    this.pending = setTimeout(() => {
-      this.troubleSaid = text;
-      if (Date.now() - this.lastNotice.at > 2 * WORDS_FIRST_MS) this.notify("warning", text);
-    }, WORDS_FIRST_MS);
+    this.troubleSaid = text;
+    if (Date.now() - this.lastNotice < WORDS_FIRST_MS) return;
+    this.pending = setTimeout(() => this.notify("warning", text), WORDS_FIRST_MS);
     this.pending.unref();
   }
 }

@@ -1,6 +1,7 @@
 // A task comes into the conversation once, or not at all, and the answer is true.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Deliveries } from "../src/delivery.ts";
 import { attachedAs } from "./support/daemon.ts";
 import { FakePi } from "./support/pi.ts";
 import { until } from "./support/until.ts";
@@ -99,17 +100,19 @@ test("a message that Pi lost is declined when that is proven, and may come again
 });
 
 test("a message that waits in Pi's queue is not declined: it may still come", async (t) => {
-  const { pi, daemon } = await world(t, undefined, (one) => { one.onSend = "queue"; });
-  await ready(pi);
-  const id = dispatchId();
-  const answer = daemon.ask("task.dispatch", task(id));
-  await until("sent", () => pi.sent.length === 1);
-  // Much longer than the patience of this test's session.
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  assert.equal(daemon.got.some((message) => message.result?.accepted !== undefined), false);
-  pi.pending = false;
-  pi.begin({ role: "custom", ...pi.sent[0]!.message });
-  assert.deepEqual((await answer).result, { accepted: true });
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const pi = new FakePi();
+  pi.onSend = "queue";
+  const deliveries = new Deliveries(pi.api, pi.ctx);
+  const answers: boolean[] = [];
+  const details = { dispatch_id: "d", task_id: "T", kind: "task" as const, session_id: pi.sessionId };
+  const answer = deliveries.inject("handoff-task", "x", details).then((there) => answers.push(there));
+  pi.idle = false;
+  for (let second = 0; second < 3600; second++) t.mock.timers.tick(1_000);
+  assert.deepEqual(answers, []);
+  deliveries.seen("handoff-task", "d");
+  await answer;
+  assert.deepEqual(answers, [true]);
 });
 
 test("the lost race: a person was quicker, the task comes as a further turn of that run", async (t) => {

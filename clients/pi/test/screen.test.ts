@@ -1,12 +1,15 @@
 // What the person sees and types.
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test, type TestContext } from "node:test";
 import { completions, parse, VERBS } from "../src/command/words.ts";
 import { logText, statusText, suggestion } from "../src/command/status.ts";
 import { headline, summaryOfPacket, summaryOfTask } from "../src/summary.ts";
 import { clean, duration, line } from "../src/text.ts";
 import { footer, type Look } from "../src/view.ts";
+import { Panel } from "../src/panel.ts";
+import type { ProjectState } from "../src/wire.ts";
 import { refused } from "./support/daemon.ts";
+import { FakePi } from "./support/pi.ts";
 import { until } from "./support/until.ts";
 import { handOver, world } from "./support/world.ts";
 
@@ -193,30 +196,78 @@ test("without a daemon /handoff says what to do", async (t) => {
   assert.match(await pi.command("pause"), /not running.*Start it with `handoffd`/);
 });
 
-test("notices are shown, cleaned, to the person; what halts a project is said once", async (t) => {
-  const { pi, daemon } = await commanding(t);
-  daemon.notify("session.notice", { level: "error", text: "T-1 ended\u001b[31m in ERROR" });
-  await until("the notice", () => pi.notices.length === 1);
-  assert.deepEqual(pi.notices[0], { text: "handoff: T-1 ended in ERROR", type: "error" });
-  await new Promise((resolve) => setTimeout(resolve, 700));
-  const halted = (seq: number): void => daemon.notify("event", { seq, at: "x", project: "/p", kind: "project_state", state: "halted", reason: "replaced", why: "tasks.json was changed", next: "handoff resume" });
-  halted(1);
-  await until("said", () => pi.notices.length === 2);
-  assert.match(pi.notices[1]?.text ?? "", /this project is halted: tasks.json was changed\. \/handoff says more/);
-  halted(2);
-  daemon.notify("event", { seq: 3, at: "x", project: "/p", kind: "task_rejected", task_id: null, problems: [{ field: "scope[0]", code: "x", message: "`scope[0]` leaves the project" }] });
-  await until("refused", () => pi.notices.length === 3);
-  assert.match(pi.notices[2]?.text ?? "", /a task in tasks.json was refused: `scope\[0\]` leaves the project/);
-  assert.equal(pi.footer, "handoff: halted · /handoff");
+function panel(t: TestContext) {
+  t.mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: 1_000_000 });
+  const pi = new FakePi();
+  const made = new Panel(pi.ctx, undefined);
+  made.attached({ project: { path: "/p", state: "idle", why: null }, ownership: "owner", task: null, ended: null });
+  const state = (state: ProjectState, why: string | null = null): void =>
+    made.event({ seq: 1, at: "x", project: "/p", kind: "project_state", state, reason: null, why, next: null });
+  const said = (): string[] => pi.notices.map(({ text }) => text);
+  return { panel: made, pi, state, said, pass: (ms: number) => t.mock.timers.tick(ms) };
+}
+
+test("notices are shown, cleaned, to the person", (t) => {
+  const { panel: one, pi } = panel(t);
+  one.notice({ level: "error", text: "T-1 ended\u001b[31m in ERROR" });
+  assert.deepEqual(pi.notices, [{ text: "handoff: T-1 ended in ERROR", type: "error" }]);
 });
 
-test("the daemon's own words about a state are not repeated", async (t) => {
-  const { pi, daemon } = await commanding(t);
-  daemon.notify("event", { seq: 1, at: "x", project: "/p", kind: "project_state", state: "halted", reason: "replaced", why: "w", next: null });
-  daemon.notify("session.notice", { level: "warning", text: "dispatch stopped until `handoff resume`" });
-  await until("the notice", () => pi.notices.length === 1);
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  assert.equal(pi.notices.length, 1);
+test("what stops a project is said once, until it has gone and come again", (t) => {
+  const { state, said, pass, pi } = panel(t);
+  state("halted", "tasks.json was changed");
+  pass(300);
+  assert.deepEqual(said(), ["handoff: this project is halted: tasks.json was changed. /handoff says more."]);
+  assert.equal(pi.footer, "handoff: halted · /handoff");
+  state("halted", "tasks.json was changed");
+  pass(1_000);
+  assert.equal(said().length, 1);
+  state("idle");
+  state("halted", "tasks.json was changed");
+  pass(300);
+  assert.equal(said().length, 2);
+});
+
+test("what passes at once is not said", (t) => {
+  const { state, said, pass } = panel(t);
+  state("blocked", "x");
+  pass(100);
+  state("idle");
+  pass(1_000);
+  assert.deepEqual(said(), []);
+});
+
+test("the daemon's own words about a state are not repeated", (t) => {
+  const { panel: one, state, said, pass } = panel(t);
+  const notice = (): void => one.notice({ level: "warning", text: "dispatch stopped until `handoff resume`" });
+  state("halted", "w");
+  notice();
+  pass(1_000);
+  assert.equal(said().length, 1);
+  state("idle");
+  notice();
+  state("halted", "w");
+  pass(1_000);
+  assert.deepEqual(new Set(said()), new Set(["handoff: dispatch stopped until `handoff resume`"]));
+});
+
+test("a task that was refused is told with its faults; those of other projects are not", (t) => {
+  const { panel: one, said } = panel(t);
+  const rejected = (project: string): void =>
+    one.event({ seq: 1, at: "x", project, kind: "task_rejected", task_id: null, problems: [{ field: "scope[0]", code: "path_outside_project", message: "`scope[0]` leaves the project" }] });
+  rejected("/other");
+  rejected("/p");
+  assert.deepEqual(said(), ["handoff: a task in tasks.json was refused: `scope[0]` leaves the project"]);
+});
+
+test("the time that a task runs goes on by itself, and stops with it", (t) => {
+  const { panel: one, pi, pass } = panel(t);
+  one.show({ id: "d", taskId: "T-1", kind: "task", phase: "delivered", since: 1_000_000 }, 0);
+  pass(60_000);
+  assert.equal(pi.footer, "handoff: T-1 running 1 min");
+  one.show(undefined, 0);
+  pass(60_000);
+  assert.equal(pi.footer, "handoff: owner, ready");
 });
 
 test("an ownership that changes is told with its reason", async (t) => {
