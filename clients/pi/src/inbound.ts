@@ -50,7 +50,7 @@ export class Inbound {
         session.panel.moved(params as OwnershipChange);
         return session.show();
       case "session.attach_again":
-        return session.attachAgain();
+        return session.attachment.again();
       case "event":
         return this.event(params as Event);
     }
@@ -126,7 +126,7 @@ export class Inbound {
     const isOurs = event.kind === "task_ended" && event.dispatch_id === hand?.id && hand.phase === "delivered";
     // The daemon tells the person by a notice; the answer to a report tells the model.
     if (isOurs && session.reporting !== hand.id) session.ended(hand.id);
-    if (event.kind === "gap") session.refresh();
+    if (event.kind === "gap") session.attachment.refresh();
     session.panel.event(event);
     session.show();
   }

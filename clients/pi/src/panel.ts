@@ -89,13 +89,10 @@ export class Panel {
 
   event(event: Event): void {
     if (event.project !== null && event.project !== this.projectPath) return;
+    // What happens to tasks the daemon tells by notices.
     if (event.kind === "project_state") {
       this.change({ state: event.state, why: event.why });
       this.trouble();
-    } else if (event.kind === "task_rejected") {
-      const faults = event.problems.map((problem) => line(problem.message)).join("; ");
-      const name = event.task_id === null ? "a task" : line(event.task_id, 60);
-      this.notify("warning", `handoff: ${name} in tasks.json was refused: ${line(faults, 600)}`);
     }
   }
 

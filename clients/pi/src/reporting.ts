@@ -52,7 +52,10 @@ export class Reporting implements Reporter {
       return recorded(result);
     } catch (error) {
       if (error instanceof Unanswered) {
-        if (error.why === "timeout") throw new Error(TOO_SLOW);
+        if (error.why === "timeout") {
+          session.unanswered();
+          throw new Error(TOO_SLOW);
+        }
         return undefined;
       }
       if (!(error instanceof Refused)) throw error;

@@ -2,18 +2,19 @@
 import { realpathSync } from "node:fs";
 import { Activity } from "./activity.ts";
 import { advice, foregroundId, hostLacks, USE_FOREGROUND } from "./advice.ts";
+import { Attachment } from "./attachment.ts";
 import { Deliveries } from "./delivery.ts";
 import { guard, type Context, type Pi } from "./host.ts";
 import { Inbound } from "./inbound.ts";
 import { Link, type Fault, type LinkOptions } from "./net/link.ts";
-import { Refused, Unanswered, type Rpc } from "./net/rpc.ts";
+import type { Rpc } from "./net/rpc.ts";
 import { Observer } from "./observer.ts";
 import { Panel } from "./panel.ts";
 import { Inbox } from "./state/inbox.ts";
 import { ENTRY, REMINDER_MESSAGE, TASK_MESSAGE, detailsOf, recall, type Details, type Note } from "./state/record.ts";
 import type { Change } from "./state/runs.ts";
 import type { ToolResult } from "./state/subagents.ts";
-import type { Attach, AttachReason, AttachResult, LeaveReason, Run, Status } from "./wire.ts";
+import type { AttachReason, LeaveReason, Run } from "./wire.ts";
 
 export type SessionOptions = {
   pi: Pi;
@@ -24,14 +25,6 @@ export type SessionOptions = {
   timing?: LinkOptions["timing"];
   patienceMs?: number;
 };
-
-const ATTACH_MS = 10_000;
-/** The states in which an answer without a task says nothing about it. */
-const SAYS_NOTHING = new Set(["blocked", "missing", "starting", "unreadable"]);
-
-/** Refusals that stay until somebody changes something; the daemon tells when a project appears. */
-const FINAL = new Set(["unknown_project", "project_disabled", "not_a_main_session", "not_a_team_member", "not_permitted"]);
-const RETRY_MS = 5_000;
 
 export class Session {
   readonly panel: Panel;
@@ -49,27 +42,23 @@ export class Session {
   private readonly link: Link;
   private readonly deliveries: Deliveries;
   private readonly inbound: Inbound;
-  private reason: AttachReason;
-  private attached = false;
+  readonly attachment: Attachment;
   private over = false;
   /** A turn that settled while there was no connection. */
   private untold: { dispatchId: string; aborted: boolean } | undefined;
-  private retryTimer: NodeJS.Timeout | undefined;
-  private readonly mode: Attach["mode"];
   private readonly advised = new Set<string>();
   private waiters: Array<() => void> = [];
 
   constructor(options: SessionOptions, reason: AttachReason) {
     const { pi, ctx, env } = options;
     this.options = options;
-    this.reason = reason;
     this.sessionId = ctx.sessionManager.getSessionId();
     this.project = realPath(ctx.cwd);
-    this.mode = ctx.mode as Attach["mode"];
     this.member = env["HANDOFF_AGENT_ID"] || undefined;
     this.panel = new Panel(ctx, this.member);
     this.deliveries = new Deliveries(pi, ctx, options.patienceMs);
     this.inbound = new Inbound(this, this.deliveries);
+    this.attachment = new Attachment(this, options, reason);
     this.activity = new Activity(ctx, (ready, hint) => {
       this.panel.ready(ready);
       const params = { state: ready ? "idle" : "busy", ...(!ready && hint ? { hint } : {}) };
@@ -94,7 +83,7 @@ export class Session {
       up: (rpc) => {
         this.rpc = rpc;
         this.fault = undefined;
-        void this.attach();
+        this.attachment.begin();
       },
       down: (fault) => void guard(() => this.lost(fault)),
       ...(options.timing ? { timing: options.timing } : {}),
@@ -110,16 +99,22 @@ export class Session {
   async leave(reason: LeaveReason): Promise<void> {
     this.over = true;
     this.activity.stop();
-    clearTimeout(this.retryTimer);
     this.observer.stop();
     this.deliveries.stop();
     this.panel.stop();
-    await this.link.stop(this.attached ? { method: "session.leaving", params: { reason } } : undefined);
+    const wasAttached = this.attachment.isDone;
+    this.attachment.end();
+    await this.link.stop(wasAttached ? { method: "session.leaving", params: { reason } } : undefined);
     this.wake();
   }
 
   get isAttached(): boolean {
-    return this.attached && this.rpc?.isOpen === true;
+    return this.attachment.isDone && this.rpc?.isOpen === true;
+  }
+
+  /** A call had no answer: the connection is there, and nobody behind it. */
+  unanswered(): void {
+    this.link.drop({ kind: "silent" });
   }
 
   get isOver(): boolean {
@@ -171,7 +166,11 @@ export class Session {
     this.activity.update();
   }
 
-  private tellSettled(): void {
+  get hasUntold(): boolean {
+    return this.untold !== undefined;
+  }
+
+  tellSettled(): void {
     const { hand } = this.inbox;
     if (!this.untold || !this.isAttached) return;
     const { dispatchId, aborted } = this.untold;
@@ -215,106 +214,12 @@ export class Session {
     if (hand) this.observer.resume(hand.since, runs);
   }
 
-  attachAgain(): void {
-    this.attached = false;
-    void this.attach();
-  }
-
-  /** Events were missed: the daemon says how it is now. */
-  refresh(): void {
-    void this.rpc?.call<Status>("daemon.status", {}, ATTACH_MS).then((status) => guard(() => this.panel.refreshed(status))).catch(() => undefined);
-  }
-
-  private async attach(): Promise<void> {
-    const { rpc, options } = this;
-    if (!rpc || this.over) return;
-    const file = guard(() => options.ctx.sessionManager.getSessionFile());
-    // Attaching idle would count as a turn without a report, also for one that was aborted: that is told first.
-    const idle = this.activity.isReady && this.untold === undefined;
-    const params: Attach = {
-      session_id: this.sessionId,
-      ...(file ? { session_file: file } : {}),
-      project: this.project,
-      mode: this.mode,
-      reason: this.reason,
-      idle,
-      host: { name: "pi", version: options.version.pi },
-      known_dispatch: this.inbox.known,
-      ...(this.member ? { member: { agent_id: this.member } } : {}),
-    };
-    try {
-      const result = await rpc.call<AttachResult>("session.attach", params, ATTACH_MS);
-      if (rpc !== this.rpc || this.over) return;
-      this.reason = "reconnect";
-      this.activity.assume(idle);
-      guard(() => this.nowAttached(result));
-    } catch (error) {
-      if (rpc === this.rpc && !this.over) guard(() => this.notAttached(error));
-    }
-  }
-
-  private nowAttached(result: AttachResult): void {
-    this.attached = true;
-    this.panel.ready(this.activity.isReady);
-    this.panel.attached(result);
-    this.settleRecords(result);
-    const hand = this.inbox.hand;
-    if (hand) for (const { run } of this.observer.book.all) this.tellRun(run, hand.id);
-    this.tellSettled();
-    this.activity.update();
-    this.show();
-    this.subscribe();
-    this.wake();
-  }
-
-  /** What the answer says of the dispatch that was known, and of one that was not. */
-  private settleRecords({ task, ended, project, ownership }: AttachResult): void {
-    const hand = this.inbox.hand;
-    if (task && task.dispatch_id !== hand?.id) {
-      const since = Date.parse(task.started_at) || Date.now();
-      const kind = ownership === "member" ? "packet" : "task";
-      this.inbox.restore({ id: task.dispatch_id, taskId: task.task_id, kind, phase: "delivered", since }, []);
-      this.observer.resume(since, []);
-    }
-    if (task || !hand) return;
-    if (ended) {
-      this.ended(hand.id);
-      this.panel.taskEnded(hand.taskId, ended.status, ended.error);
-    } else if (hand.phase === "delivered" && !SAYS_NOTHING.has(project.state)) {
-      this.ended(hand.id);
-      this.panel.taskGone(hand.taskId);
-    }
-  }
-
-  private notAttached(error: unknown): void {
-    if (error instanceof Unanswered) {
-      if (error.why === "timeout") this.link.drop({ kind: "silent" });
-      return;
-    }
-    if (!(error instanceof Refused)) return;
-    if (error.word === "already_attached") {
-      this.attached = true;
-    } else {
-      this.panel.refused(error);
-      if (!FINAL.has(error.word)) {
-        this.retryTimer = setTimeout(() => void this.attach(), RETRY_MS);
-        this.retryTimer.unref();
-      }
-    }
-    this.wake();
-  }
-
   private lost(fault: Fault): void {
     this.rpc = undefined;
-    this.attached = false;
+    this.attachment.end();
     this.fault = fault;
     this.panel.lost(fault);
     this.wake();
-  }
-
-  private subscribe(): void {
-    // For looking on only: without it the footer knows less.
-    void this.rpc?.call("events.subscribe", { project: this.panel.projectPath ?? this.project }, ATTACH_MS).catch(() => undefined);
   }
 
   // ---- what the daemon is told
@@ -334,6 +239,12 @@ export class Session {
     this.append(note);
     this.tellRun(run, hand.id);
     this.show();
+  }
+
+  /** What is known of runs, after a reconnect. */
+  tellRuns(): void {
+    const { hand } = this.inbox;
+    if (hand) for (const { run } of this.observer.book.all) this.tellRun(run, hand.id);
   }
 
   private tellRun(run: Run, dispatchId: string): void {
@@ -370,7 +281,7 @@ export class Session {
     this.panel.show(hand, this.observer.book.live.length);
   }
 
-  private wake(): void {
+  wake(): void {
     for (const waiter of [...this.waiters]) waiter();
   }
 }

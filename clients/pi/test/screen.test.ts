@@ -251,15 +251,6 @@ test("the daemon's own words about a state are not repeated", (t) => {
   assert.deepEqual(new Set(said()), new Set(["handoff: dispatch stopped until `handoff resume`"]));
 });
 
-test("a task that was refused is told with its faults; those of other projects are not", (t) => {
-  const { panel: one, said } = panel(t);
-  const rejected = (project: string): void =>
-    one.event({ seq: 1, at: "x", project, kind: "task_rejected", task_id: null, problems: [{ field: "scope[0]", code: "path_outside_project", message: "`scope[0]` leaves the project" }] });
-  rejected("/other");
-  rejected("/p");
-  assert.deepEqual(said(), ["handoff: a task in tasks.json was refused: `scope[0]` leaves the project"]);
-});
-
 test("the time that a task runs goes on by itself, and stops with it", (t) => {
   const { panel: one, pi, pass } = panel(t);
   one.show({ id: "d", taskId: "T-1", kind: "task", phase: "delivered", since: 1_000_000 }, 0);

@@ -9,6 +9,8 @@ import type {
 import { logText, statusText, suggestion, type Suggestion } from "./status.ts";
 import { HELP, parse } from "./words.ts";
 
+/** As long as the command line waits; a cancel waits for the session. */
+const LOOK_MS = 5_000;
 const CALL_MS = 15_000;
 const ROWS = 60;
 
@@ -31,8 +33,16 @@ export class HandoffCommand {
       if (this.session.panel.state.refusal?.word === "unknown_project") return await this.offer(rpc);
       await this.act(rpc, parsed.verb, parsed.rest);
     } catch (error) {
-      this.say("warning", told(error));
+      this.say("warning", this.told(error, parsed.verb));
     }
+  }
+
+  private told(error: unknown, verb: string): string {
+    if (!(error instanceof Unanswered)) return inWords(error);
+    if (error.why === "timeout") this.session.unanswered();
+    const asks = verb === "status" || verb === "log" || verb === "next";
+    if (asks) return "handoffd does not answer: it is stopped or stuck. Look at its process and at `handoff logs`.";
+    return "handoffd did not answer; whether it was done is not known. /handoff shows it when handoffd answers again.";
   }
 
   private async act(rpc: Rpc, verb: string, rest: string): Promise<void> {
@@ -53,7 +63,7 @@ export class HandoffCommand {
   }
 
   private async status(rpc: Rpc): Promise<void> {
-    const status = await rpc.call<Status>("daemon.status", {}, CALL_MS);
+    const status = await rpc.call<Status>("daemon.status", {}, LOOK_MS);
     const project = this.projectIn(status);
     if (!project) return this.say("info", `handoffd ${line(status.daemon.version, 40)} runs, but this folder is not one of its projects.`);
     const runs = this.session.observer.book.all.map(({ run }) => run);
@@ -127,7 +137,7 @@ export class HandoffCommand {
   }
 
   private async log(rpc: Rpc): Promise<void> {
-    const { rows } = await rpc.call<HistoryResult>("history.list", { project: this.projectPath, limit: ROWS }, CALL_MS);
+    const { rows } = await rpc.call<HistoryResult>("history.list", { project: this.projectPath, limit: ROWS }, LOOK_MS);
     this.say("info", logText(rows.slice(0, ROWS)));
   }
 
@@ -156,7 +166,7 @@ export class HandoffCommand {
   }
 
   private async project(rpc: Rpc): Promise<ProjectStatus> {
-    const project = this.projectIn(await rpc.call<Status>("daemon.status", {}, CALL_MS));
+    const project = this.projectIn(await rpc.call<Status>("daemon.status", {}, LOOK_MS));
     if (!project) throw new Error("This folder is not one of handoffd's projects.");
     return project;
   }
@@ -182,8 +192,7 @@ export class HandoffCommand {
   }
 }
 
-function told(error: unknown): string {
-  if (error instanceof Unanswered) return "handoffd did not answer; whether it was done is not known. /handoff status shows it.";
+function inWords(error: unknown): string {
   if (!(error instanceof Refused)) return line(error instanceof Error ? error.message : String(error));
   const problems = Array.isArray(error.data["problems"]) ? (error.data["problems"] as Array<{ message?: unknown }>) : [];
   return clean([error.message, ...problems.map((problem) => `- ${line(String(problem.message))}`)].join("\n"));
