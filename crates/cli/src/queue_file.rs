@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use queue::{Code, Document, Ownership, Problem, Reading};
+use queue::{Code, Document, Field, Ownership, Problem, Reading, Status};
 use store::sys::Sys;
 use store::{
     Claimant, FileBytes, Limit, LockState, PiFolder, ProjectDir, ProjectRoot, RawHash, ReadError, Watched, names,
@@ -63,6 +63,16 @@ impl QueueFile {
             Self::Missing | Self::Unreadable(_) => None,
         }
     }
+}
+
+/// The task that waits or runs in a project, as its file says now. A daemon that was just given one may not have looked yet, and
+/// tells of the task before, or of none.
+pub(crate) fn open_task(project: &Path) -> Option<(String, Status)> {
+    let file = open_root(project).and_then(|root| QueueFile::read(&root, QUEUE)).ok()?;
+    let document = file.document()?;
+    let status = document.status();
+    let is_open = matches!(status, Status::Pending | Status::Running);
+    Some((document.string(Field::TaskId)?.into_owned(), status)).filter(|_| is_open)
 }
 
 /// Opens a project's root to look at it.

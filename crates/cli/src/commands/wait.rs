@@ -8,7 +8,7 @@ use wire::client::ClientError;
 use wire::control::{EndedTask, TaskWait, WaitResult};
 use wire::error::ErrorCode;
 use wire::limits;
-use wire::status::{ProjectState, StateReason, TaskStatus};
+use wire::status::{ProjectState, ProjectStatus, StateReason, TaskStatus};
 
 use crate::context::Context;
 use crate::daemon::{self, Daemon, is_absent};
@@ -61,8 +61,8 @@ impl Args {
             let (daemon, _) = daemon::connect(ctx).await?;
             let project = daemon.project(ctx, self.project.as_deref()).await?;
             // Named, so that a wait after a restart means the same task.
-            let now = project.task.map(|task| task.task_id).or(project.queue.task_id);
-            let wait = Wait { project: project.path, task_id: self.task.clone().or(now), deadline };
+            let task_id = self.task.clone().or_else(|| current(&project));
+            let wait = Wait { project: project.path, task_id, deadline };
             if let Some(task_id) = &wait.task_id {
                 ctx.out.note(format!("waiting for {task_id} in {}", wait.project));
             }
@@ -70,6 +70,12 @@ impl Args {
         })?;
         Ok(print(ctx, &result, self.json))
     }
+}
+
+/// The task that is meant where none is named.
+pub(crate) fn current(project: &ProjectStatus) -> Option<String> {
+    let in_file = queue_file::open_task(project.path.as_ref()).map(|(id, _)| id);
+    in_file.or_else(|| project.task.as_ref().map(|task| task.task_id.clone())).or_else(|| project.queue.task_id.clone())
 }
 
 /// Waits without end for a task that was just submitted.

@@ -31,7 +31,8 @@ fn a_task_goes_from_submit_to_its_verdict_in_both_eras() {
         let go = world.root().join("go");
         let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
         let _session = attach(&world, &format!("cat > /dev/null; {wait}; echo '{COMPLETE}'"));
-        eventually("it runs", || state(&world) == "running");
+        let in_queue = || world.run(&["status", "--json"]).json()["projects"][0]["queue"]["status"].clone();
+        eventually("it runs", || in_queue() == "RUNNING");
         let running = client.call("handoff_status", &json!({}));
         running.says(&["The queue holds T-1, RUNNING", "T-1 has been running for "]);
         assert!(!running.text.contains("cancel"), "a model does what it is told: {}", running.text);
@@ -126,6 +127,19 @@ fn a_busy_queue_is_refused_with_what_to_do() {
     client.call("handoff_wait", &json!({"task_id": "T-1"})).says(&["T-1 ended ERROR", "Cancelled: not now"]);
 }
 
+/// A daemon that was just given a task has not looked at the file yet; one that looks at nothing shows the same for longer.
+#[test]
+fn the_file_is_believed_before_a_daemon_that_has_not_looked() {
+    let (world, _daemon) = world();
+    assert_eq!(world.run(&["disable"]).code, 0);
+    world.file("tasks.json", crate::env::VALID);
+    let status = world.run(&["status", "--json"]).json();
+    assert_eq!(status["projects"][0]["queue"]["task_id"], Value::Null, "the daemon has not looked");
+    let mut client = Client::start(&world, Era::Stateless);
+    client.call("handoff_status", &json!({})).says(&["is disabled", "tasks.json holds T-1, PENDING"]);
+    client.call("handoff_show", &json!({})).says(&["T-1 is PENDING", "instruction: Add a flag."]);
+}
+
 #[test]
 fn a_wait_tells_its_progress_and_can_be_taken_back() {
     let (world, _daemon) = world();
@@ -138,7 +152,7 @@ fn a_wait_tells_its_progress_and_can_be_taken_back() {
     assert!(progress["params"]["message"].as_str().unwrap().contains("The project is "), "{progress}");
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "w"}});
     client.write(&cancel);
-    client.call("handoff_status", &json!({})).says(&["The queue holds T-1, PENDING"]);
+    client.call("handoff_status", &json!({})).says(&[" holds T-1, PENDING"]);
     let _session = attach(&world, &format!("cat > /dev/null; echo '{COMPLETE}'"));
     client.begin("again", "handoff_wait", &json!({"task_id": "T-1"}), &json!({"progressToken": "q"}));
     let answer = loop {

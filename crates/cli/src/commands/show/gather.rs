@@ -35,7 +35,9 @@ pub(crate) async fn task(
     id: Option<&str>,
     team_home: &Home,
 ) -> Result<Found, Failure> {
-    let id = id.or(project.queue.task_id.as_deref()).ok_or_else(|| {
+    let current =
+        queue_file::open_task(project.path.as_ref()).map(|(id, _)| id).or_else(|| project.queue.task_id.clone());
+    let id = id.or(current.as_deref()).ok_or_else(|| {
         Failure::new(Exit::Refused, format!("no task stands in the queue of {}", project.path))
             .code(ErrorCode::NoTask.as_str())
             .hint("`handoff history` lists those that were: name one")
@@ -47,7 +49,7 @@ pub(crate) async fn task(
         Some(row) => Some(row.clone()),
         None => self::rows(daemon, &project.path, Some(id)).await?.iter().find(is_end).cloned(),
     };
-    let in_queue = (project.queue.task_id.as_deref() == Some(id)).then(|| in_queue(&project.path)).flatten();
+    let in_queue = in_queue(&project.path).filter(|(whole, _)| text(whole, "task_id") == id);
     let Some(documents) = in_queue.or_else(|| ended.map(|row| (row.clone(), planner_of(&row)))) else {
         return Err(unknown(id, project, team_home));
     };

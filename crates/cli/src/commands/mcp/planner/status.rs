@@ -55,7 +55,12 @@ fn about(told: &mut Told, project: &ProjectStatus, next: Option<String>, now: Ti
     if let Some(next) = next.filter(|next| is_remedy(next)) {
         told.line(format!("What helps: `{next}`"));
     }
+    let seen = project.queue.task_id.as_deref().filter(|_| is_open(project.queue.status));
+    let in_file = queue_file::open_task(project.path.as_ref()).filter(|(id, _)| seen != Some(id.as_str()));
     match (&project.queue.task_id, project.queue.status) {
+        _ if let Some((id, status)) = &in_file => {
+            told.line(format!("tasks.json holds {id}, {}, which the daemon has not looked at yet.", status.as_str()))
+        }
         (Some(id), Some(status @ (TaskStatus::Complete | TaskStatus::Error))) => {
             told.line(format!("The last task, {id}, ended {status}; handoff_wait tells how, with the gate's verdict."))
         }
@@ -78,6 +83,10 @@ fn about(told: &mut Told, project: &ProjectStatus, next: Option<String>, now: Ti
     for warning in &project.warnings {
         told.line(format!("Warning: {warning}"));
     }
+}
+
+fn is_open(status: Option<TaskStatus>) -> bool {
+    matches!(status, Some(TaskStatus::Pending | TaskStatus::Running))
 }
 
 /// Whether a suggested command mends something. For a task that runs well the suggestion is how to end it, and a model that is

@@ -13,7 +13,7 @@ use super::answer::Told;
 use super::arguments::{Arguments, no_task};
 use super::{status, task};
 use crate::commands::show::gather;
-use crate::commands::wait::Wait;
+use crate::commands::wait::{self, Wait};
 use crate::context::Context;
 use crate::daemon::{self, Daemon, is_absent};
 use crate::failure::Failure;
@@ -41,8 +41,7 @@ pub(super) async fn answer(ctx: &Context, arguments: &Arguments, progress: &Prog
         Err(failure) => return Err(failure),
     };
     let project = daemon.project(ctx, typed).await?;
-    let now = project.task.as_ref().map(|task| task.task_id.clone()).or_else(|| project.queue.task_id.clone());
-    let Some(task_id) = named.or(now) else {
+    let Some(task_id) = named.or_else(|| wait::current(&project)) else {
         let failure = no_task(format!("no task stands in the queue of {}", project.path));
         return Err(failure.hint("name the task_id of one that was there, or handoff_submit one"));
     };
