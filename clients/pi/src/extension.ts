@@ -10,7 +10,7 @@ import { Session, type SessionOptions } from "./session.ts";
 import type { AttachReason, LeaveReason } from "./wire.ts";
 
 export type Versions = { pi: string; client: string };
-export type Overrides = Partial<Pick<SessionOptions, "env" | "candidates" | "timing" | "patienceMs">> & { waitMs?: number };
+export type Overrides = Partial<Pick<SessionOptions, "env" | "candidates" | "timing" | "patienceMs">> & { waitMs?: number; lookMs?: number };
 
 /** Only a session that a person or a program talks to takes tasks; a child of another session never does. */
 export function isMainSession(ctx: Pick<ExtensionContext, "mode">, env: Record<string, string | undefined>): boolean {
@@ -56,7 +56,7 @@ export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overr
     description: "Tasks that a planner hands to this session: status, pause, cancel, …",
     getArgumentCompletions: (prefix) => guard(() => completions(prefix)) ?? null,
     handler: async (args, ctx) => {
-      if (session) await new HandoffCommand(session, ctx).run(args).catch(() => undefined);
+      if (session) await new HandoffCommand(session, ctx, overrides.lookMs).run(args).catch(() => undefined);
       else guard(() => ctx.ui.notify("This session takes no tasks: only the main session of a terminal or of a host program does.", "info"));
     },
   });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Daemon, attachedAs, refused } from "./support/daemon.ts";
 import { FakePi } from "./support/pi.ts";
 import { until } from "./support/until.ts";
-import { dispatchId, handOver, task, world } from "./support/world.ts";
+import { QUICK, dispatchId, handOver, task, world } from "./support/world.ts";
 
 test("a main session attaches and tells what it is", async (t) => {
   const { pi, daemon } = await world(t);
@@ -88,7 +88,7 @@ test("a daemon that is restarted is found, also at another place", async (t) => 
 });
 
 test("a daemon that is silent is another fault than one that does not run", async (t) => {
-  const { pi } = await world(t, (method) => (method === "hello" ? "silence" : undefined));
+  const { pi } = await world(t, (method) => (method === "hello" ? "silence" : undefined), () => {}, { timing: { ...QUICK, hello: 50 } });
   await until("the fault", () => pi.footer === "handoff: the daemon does not answer");
   assert.match(await pi.command(""), /there but does not answer/);
 });
@@ -101,7 +101,7 @@ test("another protocol is said once, and tried again in case the daemon is repla
 
 test("the first attach says how the session began, however late the daemon comes", async (t) => {
   const daemon = new Daemon();
-  const pi = new FakePi().load({ candidates: () => [daemon.path], timing: { hello: 300, first: 5, longest: 20 } });
+  const pi = new FakePi().load({ candidates: () => [daemon.path], timing: QUICK });
   t.after(async () => {
     await pi.shutdown();
     await daemon.end();
@@ -173,7 +173,7 @@ test("events that were missed are asked for", async (t) => {
 test("without any place to look it says so, and goes on looking", async (t) => {
   const daemon = await new Daemon().start();
   let places: string[] = [];
-  const pi = new FakePi().load({ candidates: () => places, timing: { hello: 300, first: 5, longest: 20 } }).start();
+  const pi = new FakePi().load({ candidates: () => places, timing: QUICK }).start();
   t.after(async () => {
     await pi.shutdown();
     await daemon.end();

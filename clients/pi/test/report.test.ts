@@ -90,10 +90,18 @@ test("an end without this report is not called its success", async (t) => {
 });
 
 test("without a daemon it waits, then says that nothing was recorded", async (t) => {
-  const { pi, daemon } = await withTask(t);
+  const made = await world(t, undefined, WITHOUT_PACKAGE, { waitMs: 50 });
+  const { pi, daemon } = made;
+  await handOver(made);
   await daemon.stop();
   await until("off", () => /off$/.test(pi.footer ?? ""));
   await assert.rejects(pi.report(REPORT), /not running.*Nothing was recorded.*call handoff_task_report again/s);
+});
+
+test("a daemon that comes while the report waits gets it", async (t) => {
+  const { pi, daemon } = await withTask(t);
+  await daemon.stop();
+  await until("off", () => /off$/.test(pi.footer ?? ""));
   const late = pi.report(REPORT);
   await daemon.start();
   assert.match(await late, /Recorded/);
@@ -104,7 +112,7 @@ test("a daemon that goes with the report in its hands: it is not known, and that
     if (method !== "task.report") return undefined;
     void daemon.stop();
     return "silence";
-  }, WITHOUT_PACKAGE);
+  }, WITHOUT_PACKAGE, { waitMs: 50 });
   await handOver(made);
   await assert.rejects(made.pi.report(REPORT), /not known whether the report was recorded.*safe to send it twice/s);
 });

@@ -207,6 +207,15 @@ function panel(t: TestContext) {
   return { panel: made, pi, state, said, pass: (ms: number) => t.mock.timers.tick(ms) };
 }
 
+test("a daemon that does not answer is told as that, and shown", async (t) => {
+  let isStuck = false;
+  const { pi } = await world(t, (method) => (isStuck || method === "daemon.status" ? "silence" : undefined), () => {}, { lookMs: 20 });
+  await until("attached", () => pi.footer);
+  isStuck = true;
+  assert.match(await pi.command(""), /does not answer: it is stopped or stuck/);
+  await until("the footer", () => pi.footer === "handoff: the daemon does not answer");
+});
+
 test("notices are shown, cleaned, to the person", (t) => {
   const { panel: one, pi } = panel(t);
   one.notice({ level: "error", text: "T-1 ended\u001b[31m in ERROR" });

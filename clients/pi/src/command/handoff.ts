@@ -17,10 +17,12 @@ const ROWS = 60;
 export class HandoffCommand {
   private readonly session: Session;
   private readonly ctx: CommandContext;
+  private readonly lookMs: number;
 
-  constructor(session: Session, ctx: CommandContext) {
+  constructor(session: Session, ctx: CommandContext, lookMs = LOOK_MS) {
     this.session = session;
     this.ctx = ctx;
+    this.lookMs = lookMs;
   }
 
   async run(args: string): Promise<void> {
@@ -63,7 +65,7 @@ export class HandoffCommand {
   }
 
   private async status(rpc: Rpc): Promise<void> {
-    const status = await rpc.call<Status>("daemon.status", {}, LOOK_MS);
+    const status = await rpc.call<Status>("daemon.status", {}, this.lookMs);
     const project = this.projectIn(status);
     if (!project) return this.say("info", `handoffd ${line(status.daemon.version, 40)} runs, but this folder is not one of its projects.`);
     const runs = this.session.observer.book.all.map(({ run }) => run);
@@ -137,7 +139,7 @@ export class HandoffCommand {
   }
 
   private async log(rpc: Rpc): Promise<void> {
-    const { rows } = await rpc.call<HistoryResult>("history.list", { project: this.projectPath, limit: ROWS }, LOOK_MS);
+    const { rows } = await rpc.call<HistoryResult>("history.list", { project: this.projectPath, limit: ROWS }, this.lookMs);
     this.say("info", logText(rows.slice(0, ROWS)));
   }
 
@@ -166,7 +168,7 @@ export class HandoffCommand {
   }
 
   private async project(rpc: Rpc): Promise<ProjectStatus> {
-    const project = this.projectIn(await rpc.call<Status>("daemon.status", {}, LOOK_MS));
+    const project = this.projectIn(await rpc.call<Status>("daemon.status", {}, this.lookMs));
     if (!project) throw new Error("This folder is not one of handoffd's projects.");
     return project;
   }

@@ -6,7 +6,8 @@ import { FakePi } from "./pi.ts";
 
 export type World = { pi: FakePi; daemon: Daemon };
 
-const SHORT = { hello: 300, first: 5, longest: 20 };
+/** Attempts come quickly; what has to be answered may take its time on a busy machine. */
+export const QUICK = { hello: 20_000, first: 5, longest: 20 };
 
 /** Starts both; `with_` changes the session before it begins. */
 export async function world(t: TestContext, answers: Answers = () => undefined, with_: (pi: FakePi) => void = () => {}, overrides: Overrides = {}): Promise<World> {
@@ -18,7 +19,7 @@ export async function world(t: TestContext, answers: Answers = () => undefined, 
     await pi.shutdown();
     await daemon.end();
   });
-  pi.load({ candidates: () => [daemon.path], timing: SHORT, patienceMs: 50, waitMs: 300, ...overrides }).start();
+  pi.load({ candidates: () => [daemon.path], timing: QUICK, patienceMs: 50, waitMs: 20_000, ...overrides }).start();
   return { pi, daemon };
 }
 
