@@ -5,7 +5,7 @@ import type { Session, SessionOptions } from "./session.ts";
 import type { Attach, AttachReason, AttachResult, Status } from "./wire.ts";
 
 const ATTACH_MS = 10_000;
-/** The states in which an answer without a task says nothing about it. */
+/** The states in which an answer without a task says nothing about it; nor does it when another process has the place. */
 const SAYS_NOTHING = new Set(["blocked", "missing", "starting", "unreadable"]);
 /** Refusals that stay until somebody changes something; the daemon tells when a project appears. */
 const FINAL = new Set(["unknown_project", "project_disabled", "not_a_main_session", "not_a_team_member", "not_permitted"]);
@@ -108,7 +108,7 @@ export class Attachment {
     if (ended) {
       session.ended(hand.id);
       session.panel.taskEnded(hand.taskId, ended.status, ended.error);
-    } else if (hand.phase === "delivered" && !SAYS_NOTHING.has(project.state)) {
+    } else if (hand.phase === "delivered" && ownership !== "standby" && !SAYS_NOTHING.has(project.state)) {
       session.ended(hand.id);
       session.panel.taskGone(hand.taskId);
     }

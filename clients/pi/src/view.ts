@@ -34,8 +34,8 @@ function words(look: Look, now: number): string | undefined {
   if (look.fault) return task ? `${task} · ${fault(look.fault)}` : fault(look.fault);
   if (look.refusal) return refusal(look.refusal.word);
   if (look.place === undefined) return task;
-  if (task) return look.state && STOPPED.has(look.state) ? `${task} · ${look.state} · /handoff` : task;
   const trouble = look.state && STOPPED.has(look.state) ? ` · ${look.state} · /handoff` : "";
+  if (task) return `${task}${look.place === "standby" ? " · standby" : ""}${trouble}`;
   if (look.place === "standby") return `standby${trouble}`;
   if (look.place === "member") return `member, waiting for packets${trouble}`;
   switch (look.state) {

@@ -210,6 +210,8 @@ test("how a task ended meanwhile is told and forgotten; a project that cannot sa
   await check({ ended: { dispatch_id: id, status: "ERROR", error: "Cancelled: wrong branch" } }, "idle", true, /T-9 ended as ERROR: Cancelled: wrong branch/);
   await check({}, "idle", true, /no longer/);
   for (const state of ["blocked", "missing", "starting", "unreadable"]) await check({}, state, false, undefined);
+  // The same session in another process has it.
+  await check({ ownership: "standby" }, "running", false, undefined);
 });
 
 test("a task that the daemon knows and the session's records do not is taken up", async (t) => {

@@ -46,6 +46,7 @@ test("the footer says how it is, in a few words", () => {
   check({ state: "blocked" }, "handoff: blocked · /handoff");
   check({ hand: HAND, state: "running" }, "handoff: T-1 running 3 min");
   check({ hand: HAND, state: "running" }, "handoff: T-1 running 10 s", 19_999);
+  check({ hand: HAND, place: "standby" }, "handoff: T-1 running 3 min · standby");
   check({ hand: HAND, live: 2 }, "handoff: T-1 running 3 min, 2 sub-agents");
   check({ hand: HAND, owes: true }, "handoff: T-1 running 3 min, owes a report");
   check({ hand: HAND, state: "halted" }, "handoff: T-1 running 3 min · halted · /handoff");
@@ -185,7 +186,7 @@ test("a folder that is no project: /handoff explains and offers to register", as
   assert.match(pi.questions[0] ?? "", /Register this folder.*is not one of its projects.*project around it is \/p\/above/s);
   assert.equal(daemon.told("project.add").length, 0);
   pi.yes = true;
-  assert.match(await pi.command(""), /Registered as p: tasks that a planner writes into tasks.json here come to this session\.$/);
+  assert.match(await pi.command(""), /Registered as p: tasks that a planner writes into tasks.json here come to this session\. `handoff init`/);
   assert.deepEqual(daemon.told("project.add"), [{ path: "/p" }]);
 });
 

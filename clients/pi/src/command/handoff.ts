@@ -156,7 +156,7 @@ export class HandoffCommand {
     }
     const { name, state, why, next } = await rpc.call<ProjectResult>("project.add", { path: this.session.project }, CALL_MS);
     const more = why && state !== "starting" ? ` It is ${state}: ${line(why)}.${next ? ` Next: ${line(next)}` : ""}` : "";
-    this.say("info", `Registered as ${line(name, 60)}: tasks that a planner writes into tasks.json here come to this session.${more}`);
+    this.say("info", `Registered as ${line(name, 60)}: tasks that a planner writes into tasks.json here come to this session.${more || " `handoff init` in a terminal makes what is still missing."}`);
   }
 
   private get projectPath(): string {
