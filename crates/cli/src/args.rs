@@ -3,9 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    attach, cancel, completions, demo, disable, enable, events, history, hook, init, lint, log, logs, mcp, next,
-    packet, pause, projects, prompt, report, resume, retry, schema, show, status, submit, take, team, unlock, wait,
-    watch,
+    attach, cancel, completions, demo, disable, doctor, enable, events, history, hook, init, lint, log, logs, mcp,
+    next, packet, pause, projects, prompt, report, resume, retry, schema, show, status, submit, take, team, unlock,
+    wait, watch,
 };
 use crate::context::Context;
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ use crate::failure::Failure;
 /// Exit codes: 0 good, 1 the thing asked about is not good, 2 usage, 3 daemon not reachable (no answer within 5 s counts),
 /// 4 refused by the daemon, 5 timed out.
 #[derive(Debug, Parser)]
-#[command(name = "handoff", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "handoff", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -45,6 +45,7 @@ enum Command {
     Unlock(unlock::Args),
     Take(take::Args),
     Attach(attach::Args),
+    Doctor(doctor::Args),
     Init(init::Args),
     Demo(demo::Args),
     Lint(lint::Args),
@@ -81,6 +82,7 @@ impl Cli {
             Command::Unlock(args) => args.run(ctx),
             Command::Take(args) => args.run(ctx),
             Command::Attach(args) => args.run(ctx),
+            Command::Doctor(args) => args.run(ctx),
             Command::Init(args) => args.run(ctx),
             Command::Demo(args) => args.run(ctx),
             Command::Lint(args) => args.run(ctx),

@@ -13,11 +13,12 @@ pub fn reference() -> String {
     text += "<!-- made by `cargo run -p cli --example reference`; a test fails when it is not up to date -->\n\n";
     text += &about(&command);
     section(&mut text, &command, "handoff");
+    text += "\n## handoff help\n\nPrint the help of a command: `handoff help service`\n";
     text
 }
 
 fn section(text: &mut String, command: &Command, name: &str) {
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
         let name = format!("{name} {}", sub.get_name());
         // Writing to a string does not fail.
         write!(text, "\n## {name}\n\n").ok();

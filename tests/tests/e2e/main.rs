@@ -14,6 +14,7 @@ mod configuration;
 mod crashes;
 mod disks;
 mod dispatch;
+mod doctor;
 mod halting;
 mod hardships;
 mod limits;

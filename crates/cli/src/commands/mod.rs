@@ -9,6 +9,7 @@ mod changed;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod disable;
+pub(crate) mod doctor;
 pub(crate) mod enable;
 pub(crate) mod events;
 pub(crate) mod history;

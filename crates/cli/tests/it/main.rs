@@ -6,6 +6,8 @@ mod attach;
 mod control;
 mod daemon;
 mod demo;
+mod doctor;
+mod doctor_projects;
 mod env;
 mod hook;
 mod init;

@@ -5,7 +5,7 @@
 
 mod agents;
 mod files;
-mod pi;
+pub(crate) mod pi;
 mod untrack;
 
 use std::path::{Path, PathBuf};
@@ -108,6 +108,17 @@ pub(crate) fn make_quietly(
 ) -> Result<(), Failure> {
     let failed = make(project, root, log, now).into_iter().find_map(|(_, made)| match made {
         Made::Failed(why) => Some(Failure::new(Exit::NotGood, why)),
+        Made::New | Made::Kept => None,
+    });
+    failed.map_or(Ok(()), Err)
+}
+
+/// The example profiles, where none of that name is.
+pub(crate) fn make_profiles(root: &Path) -> Result<(), String> {
+    // A link in place of `.pi` is refused here.
+    ProjectDir::open(root, &Sys::real(), PiFolder::Create).map_err(|error| error.to_string())?;
+    let failed = agents::make(root).into_iter().find_map(|(_, made)| match made {
+        Made::Failed(why) => Some(why),
         Made::New | Made::Kept => None,
     });
     failed.map_or(Ok(()), Err)

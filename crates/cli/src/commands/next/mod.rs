@@ -8,10 +8,12 @@ use std::path::PathBuf;
 use clap::Parser as _;
 
 use crate::args::Cli;
+use crate::commands::doctor;
 use crate::context::Context;
-use crate::daemon;
+use crate::daemon::{self, is_absent};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::projects;
 use crate::shell;
 
 /// Run the one command that `status` suggests, after asking
@@ -26,16 +28,55 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
-        let project = ctx.block_on(async {
+        let asked = ctx.block_on(async {
             let (daemon, _) = daemon::connect(ctx).await?;
             daemon.project(ctx, self.project.as_deref()).await
-        })?;
+        });
+        let project = match asked {
+            Ok(project) => project,
+            Err(failure) if is_absent(&failure) => return self.without_daemon(ctx, failure),
+            Err(failure) => return Err(failure),
+        };
         let why = project.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
         ctx.out.note(format!("{} is {}{why}", project.name, project.state));
-        let Some(next) = &project.next else {
-            ctx.out.note("there is nothing to do");
-            return Ok(Exit::Good);
-        };
+        let root = PathBuf::from(&project.path);
+        match &project.next {
+            Some(next) => self.offer(ctx, root, next),
+            None => self.remedy(ctx, root),
+        }
+    }
+
+    /// The daemon knows nothing to do: whatever else is wrong, as `handoff doctor` says it.
+    fn remedy(&self, ctx: &mut Context, root: PathBuf) -> Result<Exit, Failure> {
+        let found = doctor::remedy(ctx, Some(&root));
+        match found.and_then(|finding| Some((finding.what, finding.remedy?))) {
+            Some((what, remedy)) => {
+                ctx.out.note(what);
+                self.offer(ctx, root, &remedy)
+            }
+            None => {
+                ctx.out.note("there is nothing to do");
+                Ok(Exit::Good)
+            }
+        }
+    }
+
+    /// Without a daemon, what brings it back; what was asked for still did not work.
+    fn without_daemon(&self, ctx: &mut Context, failure: Failure) -> Result<Exit, Failure> {
+        let root = projects::root(ctx, self.project.as_deref())?;
+        let found = doctor::remedy(ctx, Some(&root)).and_then(|finding| Some((finding.what, finding.remedy?)));
+        let Some((what, remedy)) = found else { return Err(failure) };
+        let is_ours = remedy.starts_with("handoff ");
+        if !is_ours || !(self.yes || ctx.can_ask()) {
+            let hint = if is_ours { format!("run `{remedy}`") } else { remedy };
+            return Err(Failure { hints: vec![hint], ..failure });
+        }
+        ctx.out.note(what);
+        self.offer(ctx, root, &remedy)
+    }
+
+    /// Runs it, if it is a command of ours and the person agrees.
+    fn offer(&self, ctx: &mut Context, root: PathBuf, next: &str) -> Result<Exit, Failure> {
         let words = shell::split(next).filter(|words| words.first().is_some_and(|word| word == "handoff"));
         let Some(words) = words else {
             return Err(Failure::new(Exit::Refused, format!("run it yourself: {next}")));
@@ -45,7 +86,7 @@ impl Args {
             return Ok(if ctx.can_ask() { Exit::Good } else { Exit::Usage });
         }
         // The command was written for the project's own folder.
-        ctx.enter(PathBuf::from(&project.path));
+        ctx.enter(root);
         let cli = Cli::try_parse_from(&words)
             .map_err(|_| Failure::new(Exit::Refused, format!("this handoff does not know `{next}`")))?;
         cli.run(ctx)

@@ -9,6 +9,7 @@ mod versions;
 
 use std::path::{Path, PathBuf};
 
+use handoffd::env::Env;
 use handoffd::files::{FileError, Links, read_bounded, replace_durably};
 
 use super::Made;
@@ -20,6 +21,55 @@ use settings::{Edit, SettingsLock};
 
 /// The most of Pi's settings that is read.
 const MAX_SETTINGS: u64 = 1024 * 1024;
+
+/// Where the extension is, as Pi's settings name it.
+pub(crate) struct Installed {
+    /// Its folder.
+    pub(crate) folder: PathBuf,
+    /// It is the copy that this program makes and renews.
+    pub(crate) is_copy: bool,
+}
+
+/// The extension, if Pi's settings name one.
+pub(crate) fn installed(env: &Env) -> Option<Installed> {
+    let agent_dir = env.pi_agent_dir().filter(|dir| dir.is_absolute())?;
+    let named = settings::packages(&read(&agent_dir.join("settings.json")).ok()?).ok()?;
+    let folder = named.iter().find_map(|source| package::of_source(source, &agent_dir, env.home.as_deref()))?;
+    let is_copy = package::copy_place(env).is_ok_and(|copy| same(&copy, &folder));
+    Some(Installed { folder, is_copy })
+}
+
+/// Writes the copy of the extension anew, as far as it is another one.
+pub(crate) fn renew(folder: &Path) -> Result<(), FileError> {
+    package::copy(folder).map(|_| ())
+}
+
+/// Which Pi and which pi-subagents are there, and what does not fit.
+pub(crate) struct Versions {
+    /// `Some(None)`: a Pi that does not say which.
+    pub(crate) pi: Option<Option<String>>,
+    /// pi-subagents.
+    pub(crate) subagents: Option<String>,
+    /// What does not fit, and what to do about it.
+    pub(crate) remarks: Vec<(String, String)>,
+    /// Why Pi's settings cannot be read.
+    pub(crate) settings_fault: Option<String>,
+}
+
+/// Looks for them; nothing is started.
+pub(crate) fn versions(env: &Env) -> Versions {
+    let nothing = Versions { pi: None, subagents: None, remarks: Vec::new(), settings_fault: None };
+    let Some(agent_dir) = env.pi_agent_dir().filter(|dir| dir.is_absolute()) else { return nothing };
+    let path = agent_dir.join("settings.json");
+    let named = read(&path)
+        .map_err(|failure| failure.message)
+        .and_then(|text| settings::packages(&text).map_err(|why| format!("{}: {why}", path.display())));
+    let (named, settings_fault) = match named {
+        Ok(named) => (named, None),
+        Err(fault) => (Vec::new(), Some(fault)),
+    };
+    Versions { settings_fault, ..versions::find(env, &agent_dir, &named) }
+}
 
 /// Installs the extension for this user and says what was done and what is missing.
 pub(super) fn install(ctx: &mut Context) -> Result<(), Failure> {
@@ -35,7 +85,7 @@ pub(super) fn install(ctx: &mut Context) -> Result<(), Failure> {
     let text = read(&path)?;
     let named = settings::packages(&text).map_err(|why| not_ours_to_mend(&path, &why))?;
     let found = named.iter().find_map(|source| package::of_source(source, &agent_dir, ctx.env.home.as_deref()));
-    let copy = package::copy_place(ctx)?;
+    let copy = package::copy_place(&ctx.env)?;
     match found {
         // Ours from an earlier run, which may be an older version.
         Some(found) if same(&found, &copy) => say_copied(ctx, &copy)?,

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use handoffd::env::Env;
 use handoffd::files::{FileError, Links, read_bounded, replace_durably};
 use serde_json::Value;
 
 use super::Made;
-use crate::context::Context;
 use crate::failure::Failure;
 
 /// The package's name; what bears it is the extension, wherever it lies.
@@ -28,8 +28,8 @@ pub(super) fn shared() -> Option<PathBuf> {
 }
 
 /// Where a copy for this user goes.
-pub(super) fn copy_place(ctx: &Context) -> Result<PathBuf, Failure> {
-    let data = ctx.env.xdg_data_home.clone().or_else(|| Some(ctx.env.home.as_ref()?.join(".local/share")));
+pub(super) fn copy_place(env: &Env) -> Result<PathBuf, Failure> {
+    let data = env.xdg_data_home.clone().or_else(|| Some(env.home.as_ref()?.join(".local/share")));
     let data = data.ok_or_else(|| Failure::usage("there is no home to put the Pi extension into: HOME is not set"))?;
     Ok(data.join("handoffd/clients/pi"))
 }

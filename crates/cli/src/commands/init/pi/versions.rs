@@ -4,6 +4,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use handoffd::env::Env;
+
+use super::Versions;
 use super::package::manifest;
 use crate::context::Context;
 use crate::text::{Line, Tone};
@@ -30,40 +33,53 @@ impl Version {
 
 /// Says what was found and what is missing.
 pub(super) fn tell(ctx: &mut Context, agent_dir: &Path, packages: &[String]) {
-    let pi = ctx.env.path.as_deref().and_then(program).map(|program| version_of(&program));
-    let named = packages.iter().map(|source| agent_dir.join(source.strip_prefix("file:").unwrap_or(source)));
-    let places = std::iter::once(agent_dir.join("npm/node_modules").join(SUBAGENTS)).chain(named);
-    let subagents = places.filter_map(|place| version_in(&place, SUBAGENTS)).next();
-    for remark in remarks(pi.as_ref().map(Option::as_deref), subagents.as_deref()) {
-        ctx.out.warn(&remark);
+    let found = find(&ctx.env, agent_dir, packages);
+    for (what, remedy) in &found.remarks {
+        ctx.out.warn(&format!("{what}; this helps: {remedy}"));
     }
-    if let Some(Some(version)) = &pi {
-        let with = subagents.map(|version| format!(" and pi-subagents {version}")).unwrap_or_default();
+    if let Some(Some(version)) = &found.pi {
+        let with = found.subagents.map(|version| format!(" and pi-subagents {version}")).unwrap_or_default();
         ctx.out.line(Line::of(Tone::Dim, "found").plain(&format!(" Pi {version}{with}")));
     }
 }
 
-/// What does not fit. `None`: there is no Pi; `Some(None)`: there is one that does not say which.
-fn remarks(pi: Option<Option<&str>>, subagents: Option<&str>) -> Vec<String> {
+/// What is there, and what does not fit.
+pub(super) fn find(env: &Env, agent_dir: &Path, packages: &[String]) -> Versions {
+    let pi = env.path.as_deref().and_then(program).map(|program| version_of(&program));
+    let named = packages.iter().map(|source| agent_dir.join(source.strip_prefix("file:").unwrap_or(source)));
+    let places = std::iter::once(agent_dir.join("npm/node_modules").join(SUBAGENTS)).chain(named);
+    let subagents = places.filter_map(|place| version_in(&place, SUBAGENTS)).next();
+    let remarks = remarks(pi.as_ref().map(Option::as_deref), subagents.as_deref());
+    Versions { pi, subagents, remarks, settings_fault: None }
+}
+
+/// What does not fit, and what to do about it. `None`: there is no Pi; `Some(None)`: there is one that does not say which.
+fn remarks(pi: Option<Option<&str>>, subagents: Option<&str>) -> Vec<(String, String)> {
     let mut remarks = Vec::new();
     let version = pi.flatten().and_then(Version::parse);
     match (pi, version) {
-        (None, _) => remarks.push(format!("`pi` is not in the PATH; install it with: npm install -g {PI}")),
-        (Some(Some(told)), Some(version)) if version < TESTED[0] => remarks.push(format!(
-            "Pi {told} is older than what the extension is made for (0.85 to 1.6), and may not load it: update Pi"
+        (None, _) => remarks.push(("`pi` is not in the PATH".to_owned(), format!("npm install -g {PI}"))),
+        (Some(Some(told)), Some(version)) if version < TESTED[0] => remarks.push((
+            format!("Pi {told} is older than what the extension is made for (0.85 to 1.6), and may not load it"),
+            format!("npm install -g {PI}"),
         )),
         (Some(Some(told)), Some(version)) if version > TESTED[1] => {
-            remarks.push(format!("Pi {told} is newer than what the extension was tested with (0.85 to 1.6)"));
+            remarks.push((
+                format!("Pi {told} is newer than what the extension was tested with (0.85 to 1.6)"),
+                "try it with a small task; a newer handoffd may know it".to_owned(),
+            ));
         }
         _ => {}
     }
     match (subagents, subagents.and_then(Version::parse)) {
-        (None, _) => remarks.push(format!(
-            "{SUBAGENTS} is not installed, and without it a task cannot be delegated; install it with: pi install npm:{SUBAGENTS}"
+        (None, _) => remarks.push((
+            format!("{SUBAGENTS} is not installed, and without it a task cannot be delegated"),
+            format!("pi install npm:{SUBAGENTS}"),
         )),
         (Some(told), Some(there)) if there <= LAST_BEFORE && version.is_some_and(|pi| pi >= SINCE) => {
-            remarks.push(format!(
-                "{SUBAGENTS} {told} cannot start background runs on Pi 1.0 and later; foreground runs work, and with Pi 0.87 both"
+            remarks.push((
+                format!("{SUBAGENTS} {told} cannot start background runs on Pi 1.0 and later; foreground runs work"),
+                format!("npm install -g {PI}@0.87, with which both work"),
             ));
         }
         _ => {}
@@ -96,7 +112,7 @@ mod tests {
         let remarks = remarks(pi, subagents);
         assert_eq!(remarks.len(), expected.len(), "{remarks:?}");
         for (remark, part) in remarks.iter().zip(expected) {
-            assert!(remark.contains(part), "{remark}");
+            assert!(format!("{remark:?}").contains(part), "{remark:?}");
         }
     }
 

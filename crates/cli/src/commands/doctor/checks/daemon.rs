@@ -1,0 +1,37 @@
+//! Whether a daemon answers, and what it says of itself.
+
+use super::super::world::holder;
+use super::{Finding, World};
+use crate::exit::Exit;
+
+/// The daemon, or why there is none.
+pub(super) fn check(world: &World) -> Vec<Finding> {
+    let status = match &world.daemon {
+        Ok(status) => status,
+        Err(failure) if failure.exit != Exit::Unreachable => {
+            return vec![Finding::fault(failure.message.clone(), world.restart())];
+        }
+        Err(failure) => return vec![absent(world, &failure.message)],
+    };
+    let daemon = &status.daemon;
+    let what = format!("handoffd {} answers (pid {}, since {})", daemon.version, daemon.pid, daemon.started_at);
+    let mut findings = vec![Finding::good(what)];
+    findings.extend(daemon.warnings.iter().map(|warning| Finding::warning(warning.clone(), "handoff logs")));
+    findings
+}
+
+/// A daemon that holds the instance lock and does not answer is another matter than none.
+fn absent(world: &World, message: &str) -> Finding {
+    let holder = world.places.as_ref().ok().and_then(holder);
+    match holder {
+        Some(pid) => {
+            let what = format!("a daemon (pid {pid}) holds the instance lock and does not answer: {message}");
+            let remedy = match world.unit() {
+                Some(_) => world.restart().to_owned(),
+                None => format!("look at it with `handoff logs`; end it with `kill {pid}` and start it again"),
+            };
+            Finding::fault(what, remedy)
+        }
+        None => Finding::fault(format!("{message}: nothing is handed over meanwhile"), world.restart()),
+    }
+}

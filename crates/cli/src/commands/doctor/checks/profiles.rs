@@ -1,0 +1,82 @@
+//! The agent profiles that a session of the project would load, with the service's eyes: a task needs one with the role that it
+//! asks for, and what is left out is said (D27, D56).
+
+use profiles::{Note, Places, Reason};
+use queue::{AcceptanceRole, Agent};
+
+use super::super::repair::Repair;
+use super::{Finding, Subject, World};
+use crate::shell::quoted;
+
+/// More notes of one project are counted.
+const MOST_NOTES: usize = 12;
+
+/// Roles first, then what does not count.
+pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
+    let env = &world.service.env;
+    let mut places = Places::new(&subject.path, env.home.clone().unwrap_or_default());
+    if let Some(dir) = &env.pi_coding_agent_dir {
+        places = places.with_agent_dir(dir.as_os_str());
+    }
+    if let Some(dirs) = &env.pi_subagent_extra_agent_dirs {
+        places = places.with_extra_dirs(dirs);
+    }
+    let loaded = profiles::load(&places);
+    let unusable = loaded.notes.iter().any(|note| matches!(note.reason, Reason::SettingsUnusable(_)));
+    let mut findings: Vec<Finding> = match unusable {
+        true => Vec::new(),
+        false => roles(subject, &loaded.agents),
+    };
+    let shown = loaded.notes.iter().filter(|note| !matches!(note.reason, Reason::Disabled { .. }));
+    let notes: Vec<Finding> = shown.map(note).collect();
+    let more = notes.len().saturating_sub(MOST_NOTES);
+    findings.extend(notes.into_iter().take(MOST_NOTES));
+    if more > 0 {
+        findings.push(Finding::note(format!("{more} more profiles or places do not count")));
+    }
+    findings
+}
+
+fn roles(subject: &Subject, agents: &[Agent]) -> Vec<Finding> {
+    let of = |role: AcceptanceRole| agents.iter().filter(|agent| agent.role == Some(role)).count();
+    let (writers, readers) = (of(AcceptanceRole::Writer), of(AcceptanceRole::ReadOnly));
+    let init = format!(
+        "handoff init {} makes examples; or set `acceptanceRole` in a profile",
+        quoted(&subject.path.to_string_lossy())
+    );
+    let repair = Repair::MakeProfiles(subject.path.clone());
+    if writers + readers == 0 {
+        let what = "no agent profile has an `acceptanceRole`, so no task can end COMPLETE";
+        return vec![Finding::fault(what, init).repaired_by(repair)];
+    }
+    let lacks = |role: &str, tasks: &str| {
+        let what = format!("no agent profile has `acceptanceRole: {role}`: no {tasks} can end COMPLETE");
+        Finding::warning(what, init.clone()).repaired_by(repair.clone())
+    };
+    let mut findings = Vec::new();
+    if writers == 0 {
+        findings.push(lacks("writer", "IMPLEMENT, TEST or DOCUMENT task"));
+    }
+    if readers == 0 {
+        findings.push(lacks("read-only", "CONSULT or REVIEW task, and no gate,"));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::good(format!("{writers} writers and {readers} read-only agents, of {}", agents.len())));
+    }
+    findings
+}
+
+fn note(note: &Note) -> Finding {
+    let what = note.to_string();
+    match &note.reason {
+        Reason::SettingsUnusable(_) => Finding::fault(what, "correct the settings file: Pi cannot use it either"),
+        Reason::ProviderOverrides => Finding::note(what),
+        Reason::Ambiguous { .. } => Finding::warning(what, "rename one of them; launch the others by their full names"),
+        Reason::PastLimit | Reason::Cut { .. } => Finding::warning(what, "remove what is not needed"),
+        Reason::OutsidePlace => {
+            Finding::warning(what, "put the file itself there, or keep what the link leads to at home")
+        }
+        Reason::Unreadable { .. } => Finding::warning(what, "make it readable"),
+        _ => Finding::warning(what, "correct the profile: pi-subagents does not load it either"),
+    }
+}

@@ -1,0 +1,44 @@
+//! Each project's `tasks.json` as the daemon would judge it: what cannot be read, and what would be refused.
+
+use queue::{Action, Reading};
+
+use super::{Finding, Subject, World};
+use crate::queue_file::{self, QUEUE, QueueFile};
+use crate::shell::quoted;
+
+/// Read as `handoff lint` reads it.
+pub(super) fn check(_: &World, subject: &Subject) -> Vec<Finding> {
+    let path = subject.path.join(QUEUE);
+    let lint = format!("handoff lint {}", quoted(&path.to_string_lossy()));
+    let root = match queue_file::open_root(&subject.path) {
+        Ok(root) => root,
+        Err(failure) => return vec![Finding::fault(failure.message, "put a plain folder in its place")],
+    };
+    let file = match QueueFile::read(&root, QUEUE) {
+        Ok(file) => file,
+        Err(failure) => {
+            return vec![Finding::fault(failure.message, format!("chmod u+rw {}", quoted(&path.to_string_lossy())))];
+        }
+    };
+    if let Reading::Unreadable(problem) = file.reading() {
+        let what =
+            format!("tasks.json cannot be read and is left alone ({}): {}", problem.code.as_str(), problem.message);
+        return vec![Finding::fault(what, lint)];
+    }
+    if let Some(hint) = handoffd::places::folder::owner_hint(&path).filter(|_| path.exists()) {
+        let remedy = format!("sudo chown \"$(id -un)\" {}", quoted(&path.to_string_lossy()));
+        return vec![Finding::fault(format!("tasks.json {hint}"), remedy)];
+    }
+    let judged = queue::lint(file.reading(), &root, queue_file::ownership(&subject.path));
+    let problems: Vec<&str> = judged.problems.iter().map(|problem| problem.message.as_str()).collect();
+    let status = judged.status.map_or("missing, so the queue is empty", queue::Status::as_str);
+    vec![match judged.action {
+        Action::Dispatch | Action::None => Finding::good(format!("tasks.json is {status}")),
+        Action::Reject => Finding::warning(format!("its task would be refused: {}", problems.join("; ")), lint),
+        Action::Leave => Finding::fault(format!("tasks.json is left alone: {}", problems.join("; ")), lint),
+        Action::Orphan => Finding::warning(
+            "a task is RUNNING and nobody owns it: the next daemon makes it ERROR and never runs it again",
+            "start the daemon; then look at the working tree and `handoff retry`",
+        ),
+    }]
+}

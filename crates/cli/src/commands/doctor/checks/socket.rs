@@ -1,0 +1,109 @@
+//! The socket and the folders of our own: whose they are, and who could tamper with them.
+
+use std::fs::Metadata;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use super::super::repair::Repair;
+use super::{Finding, Hidden, World};
+use crate::shell::quoted;
+
+/// Whose write permission is one too many.
+const OTHERS: u32 = 0o022;
+/// In a folder of this mode, only the owner of a file may replace it.
+const STICKY: u32 = 0o1000;
+
+/// Socket, its folder, state folder, registry.
+pub(super) fn check(world: &World) -> Vec<Finding> {
+    let places = match &world.places {
+        Ok(places) => places,
+        Err(error) => return vec![Finding::fault(error.to_string(), "set what it names, then restart the daemon")],
+    };
+    let mut findings = Vec::new();
+    if world.hidden == Hidden::Yes
+        && let Some(status) = world.running()
+    {
+        let elsewhere = world.shell_places.as_ref().map(|places| places.socket.path.display().to_string());
+        let what = format!(
+            "this shell looks for the daemon at {}; it listens at {}",
+            elsewhere.unwrap_or_else(|error| error.to_string()),
+            status.daemon.socket
+        );
+        let remedy = format!("export HANDOFFD_SOCKET={}", quoted(&status.daemon.socket));
+        findings.push(Finding::fault(what, remedy));
+    }
+    let socket = &places.socket.path;
+    let own = [Some(places.state_dir.as_path()), socket.parent().filter(|_| !places.socket.origin.is_explicit())];
+    findings.extend(own.into_iter().flatten().filter_map(private_folder));
+    findings.extend(shared_folder(world));
+    findings.extend(socket_file(world, socket));
+    if let Err(error) = &world.registry {
+        findings.push(Finding::fault(error.to_string(), "handoff projects add DIR, for each project"));
+    }
+    if findings.is_empty() {
+        findings.push(Finding::good(format!("{} ({})", socket.display(), places.socket.origin.words())));
+    }
+    findings
+}
+
+/// A folder of ours. One that is not there is made at the next start.
+fn private_folder(path: &Path) -> Option<Finding> {
+    let meta = path.metadata().ok()?;
+    if !meta.is_dir() {
+        let what = format!("{} is not a folder", path.display());
+        return Some(Finding::fault(what, format!("mv {0} {0}.old", shown(path))));
+    }
+    if let Some(finding) = foreign(path, &meta) {
+        return Some(finding);
+    }
+    (meta.mode() & OTHERS != 0).then(|| {
+        let what = format!("other users can write to {} (mode {:o})", path.display(), meta.mode() & 0o7777);
+        let remedy = format!("chmod go-w {}", shown(path));
+        Finding::fault(what, remedy).repaired_by(Repair::CloseFolder(path.to_owned()))
+    })
+}
+
+/// A folder that the user named for the socket may be shared, but not open to all.
+fn shared_folder(world: &World) -> Option<Finding> {
+    let place = &world.places.as_ref().ok()?.socket;
+    let folder = place.path.parent().filter(|_| place.origin.is_explicit())?;
+    let meta = folder.metadata().ok()?;
+    (meta.mode() & 0o002 != 0 && meta.mode() & STICKY == 0).then(|| {
+        let what = format!("every user can replace what is in {}, the socket too", folder.display());
+        Finding::fault(what, format!("chmod o-w {}", shown(folder)))
+    })
+}
+
+fn socket_file(world: &World, socket: &Path) -> Option<Finding> {
+    let meta = socket.symlink_metadata().ok()?;
+    if !meta.file_type().is_socket() {
+        let what = format!("{} is not a socket, so no daemon can listen there", socket.display());
+        return Some(Finding::fault(what, format!("mv {0} {0}.old", shown(socket))));
+    }
+    if let Some(finding) = foreign(socket, &meta) {
+        return Some(finding);
+    }
+    let mode = meta.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let what = format!("{} has the mode {mode:o} instead of 600", socket.display());
+        return Some(Finding::warning(what, format!("chmod 600 {}", shown(socket))));
+    }
+    world.running().is_none().then(|| {
+        Finding::note(format!(
+            "{} is there and nobody answers: a daemon that was killed leaves it, the next one takes its place",
+            socket.display()
+        ))
+    })
+}
+
+fn foreign(path: &Path, meta: &Metadata) -> Option<Finding> {
+    let hint = handoffd::places::folder::owner_hint(path)?;
+    Some(Finding::fault(
+        format!("{} {hint}", path.display()),
+        format!("sudo chown -R \"$(id -un)\" {} (it belongs to user {})", shown(path), meta.uid()),
+    ))
+}
+
+fn shown(path: &Path) -> String {
+    quoted(&path.to_string_lossy())
+}

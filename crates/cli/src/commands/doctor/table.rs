@@ -1,0 +1,87 @@
+//! How findings look on a terminal: a line for each, what to do below it; what is good in short.
+
+use super::finding::{Finding, State};
+use crate::text::{Line, Tone, wrapped};
+
+const CHECK: usize = 14;
+const STATE: usize = 9;
+/// Sentences are not made narrower than this.
+const NARROW: usize = 30;
+
+/// The whole table.
+pub(super) fn lines(findings: &[Finding], width: Option<usize>) -> Vec<Line> {
+    let mut lines = vec![row(Line::of(Tone::Dim, "CHECK"), Line::of(Tone::Dim, "STATE")).and(Tone::Dim, "WHAT")];
+    let mut names: Vec<&str> = Vec::new();
+    for finding in findings {
+        if !names.contains(&finding.check) {
+            names.push(finding.check);
+        }
+    }
+    for name in names {
+        let of_check: Vec<&Finding> = findings.iter().filter(|finding| finding.check == name).collect();
+        for finding in shown(&of_check) {
+            lines.extend(of(&finding, width));
+        }
+    }
+    lines
+}
+
+/// Good projects are counted, not listed.
+fn shown(findings: &[&Finding]) -> Vec<Finding> {
+    let is_short = |finding: &&&Finding| finding.state == State::Good && finding.project.is_some();
+    let good = findings.iter().filter(is_short).count();
+    let mut shown: Vec<Finding> =
+        findings.iter().filter(|finding| !is_short(finding)).map(|finding| (*finding).clone()).collect();
+    if let Some(first) = findings.iter().find(is_short) {
+        let what = if good == 1 { first.what.clone() } else { format!("{good} projects: {}, and so on", first.what) };
+        shown.push(Finding { what, project: first.project.clone().filter(|_| good == 1), ..(**first).clone() });
+    }
+    shown
+}
+
+fn row(check: Line, state: Line) -> Line {
+    check.padded(CHECK).join(&state.padded(STATE))
+}
+
+fn of(finding: &Finding, width: Option<usize>) -> Vec<Line> {
+    let indent = CHECK + STATE;
+    let room = width.map(|width| width.saturating_sub(indent).max(NARROW));
+    let project = finding.project.as_ref().map(|project| format!("{}: ", project.name)).unwrap_or_default();
+    let state = Line::of(tone(finding.state), finding.state.as_str());
+    let mut lines = Vec::new();
+    for (at, text) in wrapped(&format!("{project}{}", finding.what), room).into_iter().enumerate() {
+        let head = match at {
+            0 => row(Line::from(finding.check), state.clone()),
+            _ => Line::default().padded(indent),
+        };
+        lines.push(head.plain(&text));
+    }
+    // A command is never broken: it is there to be copied.
+    let more = |word: &str, text: &str| Line::default().padded(indent).and(Tone::Strong, &format!("{word}: {text}"));
+    lines.extend(finding.remedy.as_ref().map(|remedy| more("remedy", remedy)));
+    lines.extend(finding.repair.as_ref().map(|repair| more("--fix", &format!("would {repair}"))));
+    lines
+}
+
+fn tone(state: State) -> Tone {
+    match state {
+        State::Good => Tone::Good,
+        State::Note => Tone::Dim,
+        State::Warning => Tone::Warning,
+        State::Fault => Tone::Bad,
+    }
+}
+
+/// How many of each.
+pub(super) fn summary(findings: &[Finding]) -> Line {
+    let count = |state| super::count(findings, state);
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let (faults, warnings) = (count(State::Fault), count(State::Warning));
+    let tone = if faults > 0 { Tone::Bad } else { Tone::Good };
+    let fixable = findings.iter().filter(|finding| finding.repair.is_some()).count();
+    let line = Line::of(tone, &plural(faults, "fault")).plain(&format!(", {}", plural(warnings, "warning")));
+    match fixable {
+        0 => line,
+        _ => line.plain(&format!("; `handoff doctor --fix` can see to {fixable} of them")),
+    }
+}

@@ -1,0 +1,270 @@
+//! `handoff doctor`: the checks of the service and of this user, each with a good and a bad case, made of real files and
+//! programs. What is looked at in each project is in `doctor_projects`; what needs the real daemon in `tests/tests/e2e`.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+
+use crate::env::{Said, TestEnv, write};
+
+/// A world with one project, and no daemon.
+pub(crate) fn world() -> TestEnv {
+    let world = TestEnv::new().with("PATH", "/usr/bin:/bin");
+    std::fs::create_dir(world.project().join("src")).unwrap();
+    assert_eq!(world.run(&["init"]).code, 0);
+    world
+}
+
+/// What a check says of the worst kind, as `state: what | remedy`.
+#[track_caller]
+pub(crate) fn worst(said: &Said, check: &str) -> String {
+    let document = said.json();
+    let findings = document["findings"].as_array().unwrap();
+    let rank = |finding: &Value| ["good", "note", "warning", "fault"].iter().position(|word| finding["state"] == *word);
+    let found = findings.iter().filter(|finding| finding["check"] == check).max_by_key(|finding| rank(finding));
+    let found = found.unwrap_or_else(|| panic!("no {check}: {said}"));
+    let text = |name: &str| found[name].as_str().unwrap_or("-").to_owned();
+    if matches!(found["state"].as_str(), Some("warning" | "fault")) {
+        assert!(found["remedy"].is_string(), "no remedy: {found}");
+    }
+    format!("{}: {} | {}", text("state"), text("what"), text("remedy"))
+}
+
+pub(crate) fn doctor(world: &TestEnv) -> Said {
+    world.run(&["doctor", "--json"])
+}
+
+#[track_caller]
+pub(crate) fn check(world: &TestEnv, name: &str, state: &str, parts: &[&str]) {
+    let found = worst(&doctor(world), name);
+    assert!(found.starts_with(state), "{name}: {found}");
+    for part in parts {
+        assert!(found.contains(part), "{part}: {found}");
+    }
+}
+
+/// A program in a folder that comes first in the service's PATH.
+fn program(world: &TestEnv, name: &str, script: &str) {
+    let path = write(&world.root().join("bin").join(name), format!("#!/bin/sh\n{script}\n").as_bytes());
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A world in which `systemctl --user` tells of a unit with these properties.
+fn with_unit(properties: &str, environment: &str) -> TestEnv {
+    let world = world();
+    let bin = world.root().join("bin");
+    let world = world.with("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    let script = format!(
+        "case \"$*\" in\n*handoffd.service) printf '%s\\n' {properties};;\n*handoffd.socket) echo LoadState=not-found;;\n\
+         *show-environment) printf '%s\\n' {environment};;\n*) exit 1;;\nesac"
+    );
+    program(&world, "systemctl", &script);
+    program(&world, "loginctl", "echo Linger=no");
+    world
+}
+
+const UNIT: &str = "Id=handoffd.service LoadState=loaded UnitFileState=enabled NRestarts=0 Environment= FragmentPath=/u/handoffd.service \
+                    'ExecStart={ path=/bin/true ; argv[]=/bin/true ; }' MainPID=0";
+
+#[test]
+fn without_a_daemon_everything_else_is_looked_at_and_that_fault_alone_is_found() {
+    let world = world();
+    let said = doctor(&world);
+    assert_eq!(said.code, 1, "{said}");
+    let document = said.json();
+    let faults: Vec<&Value> =
+        document["findings"].as_array().unwrap().iter().filter(|finding| finding["state"] == "fault").collect();
+    assert_eq!(faults.len(), 1, "{said}");
+    assert_eq!(faults[0]["check"], "daemon");
+    assert_eq!(document["good"], false);
+    for name in ["locks", "queues", "tracked", "work-logs", "profiles", "leftovers", "events", "disk"] {
+        check(&world, name, "good", &[]);
+    }
+    let table = world.run(&["doctor"]);
+    assert!(table.code == 1 && table.stdout.contains("remedy: "), "{table}");
+    assert!(table.stderr.starts_with("1 fault, "), "{table}");
+}
+
+#[test]
+fn a_lock_that_names_no_daemon_any_more_is_none() {
+    let world = world();
+    let lock = format!(".local/state/handoffd/handoffd-{}.lock", handoffd::places::host::host_part());
+    for pid in [i32::MAX.cast_unsigned(), std::process::id()] {
+        write(&world.home().join(&lock), format!("{{\"pid\":{pid},\"socket\":\"/none\"}}").as_bytes());
+        check(&world, "daemon", "fault", &["no daemon answers"]);
+    }
+}
+
+#[test]
+fn folders_of_ours_that_others_can_write_are_a_fault_and_are_closed() {
+    let world = world();
+    let state = world.home().join(".local/state/handoffd");
+    check(&world, "socket", "good", &[]);
+    let mode = |mode| std::fs::set_permissions(&state, std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o777);
+    check(&world, "socket", "fault", &["other users can write", "chmod go-w"]);
+    let said = world.run(&["doctor", "--fix"]);
+    assert!(said.stderr.contains("Will take the right to write from others"), "{said}");
+    assert_eq!(state.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+    write(&world.run_dir().join("handoffd/handoffd.sock"), b"");
+    check(&world, "socket", "fault", &["is not a socket"]);
+    let folder = world.root().join("open");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let world = world.with("HANDOFFD_SOCKET", folder.join("s"));
+    check(&world, "socket", "fault", &["every user can replace", "chmod o-w"]);
+}
+
+#[test]
+fn a_socket_that_is_left_and_one_that_others_can_use() {
+    let world = world();
+    let path = world.run_dir().join("handoffd/handoffd.sock");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    check(&world, "socket", "note", &["the next one takes its place"]);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+    check(&world, "socket", "warning", &["666", "chmod 600"]);
+}
+
+#[test]
+fn a_damaged_registry_is_a_fault() {
+    let world = world();
+    write(&world.home().join(".local/state/handoffd/projects.json"), b"{\"version\":1");
+    check(&world, "socket", "fault", &["is damaged", "handoff projects add"]);
+}
+
+#[test]
+fn a_unit_that_is_there_and_well_one_that_failed_and_one_whose_program_is_gone() {
+    let unit = |more: &str| with_unit(&format!("{UNIT} {more}"), "PATH=/usr/bin:/bin");
+    check(&unit("ActiveState=active"), "unit", "good", &["handoffd.service is active"]);
+    check(&unit("ActiveState=failed Result=watchdog"), "unit", "fault", &["stood still", "handoff service restart"]);
+    check(&unit("ActiveState=failed ExecMainStatus=2"), "unit", "fault", &["configuration is invalid"]);
+    check(&unit("ActiveState=active NeedDaemonReload=yes"), "unit", "warning", &["daemon-reload"]);
+    check(
+        &unit("ActiveState=active UnitFileState=disabled"),
+        "unit",
+        "warning",
+        &["does not start at login", "enable"],
+    );
+    let gone = UNIT.replace("/bin/true ;", "/no/such/handoffd ;");
+    check(&with_unit(&format!("{gone} ActiveState=inactive"), ""), "unit", "fault", &["/no/such/handoffd"]);
+    check(&with_unit("LoadState=not-found", ""), "unit", "note", &["handoff service install"]);
+    check(&with_unit("LoadState=masked", ""), "unit", "warning", &["unmask"]);
+    check(&with_unit("LoadState=bad-setting LoadError=x", ""), "unit", "fault", &["bad-setting"]);
+    let world = world();
+    program(&world, "systemctl", "echo 'Failed to connect to bus' >&2; exit 1");
+    let path = format!("{}:/usr/bin:/bin", world.root().join("bin").display());
+    let world = world.with("PATH", path);
+    check(&world, "unit", "note", &["no service manager", "Failed to connect"]);
+}
+
+#[test]
+fn lingering_is_asked_for_where_a_service_is_installed() {
+    let world = with_unit(&format!("{UNIT} ActiveState=active"), "");
+    check(&world, "linger", "warning", &["when you log out", "loginctl enable-linger"]);
+    program(&world, "loginctl", "echo Linger=yes");
+    check(&world, "linger", "good", &[]);
+    program(&world, "loginctl", "echo no bus >&2; exit 1");
+    check(&world, "linger", "note", &["no bus"]);
+}
+
+#[test]
+fn the_services_environment_counts_and_not_the_shells() {
+    let active = format!("{UNIT} ActiveState=inactive");
+    let world = with_unit(&active, "PATH=/opt/only:/bin").with("PI_CODING_AGENT_DIR", "/elsewhere");
+    let said = doctor(&world);
+    let document = said.json();
+    let of = |word: &str| {
+        let findings = document["findings"].as_array().unwrap();
+        findings.iter().any(|f| f["check"] == "environment" && f["what"].as_str().unwrap().contains(word))
+    };
+    assert!(of("the service has PATH=/opt/only:/bin"), "{said}");
+    assert!(of("PI_CODING_AGENT_DIR is /elsewhere in this shell and not set for the service"), "{said}");
+
+    let config = |world: &TestEnv, command: &str| {
+        let text = format!("[notify]\ncommand = [\"{command}\"]\n");
+        write(&world.home().join(".config/handoffd/config.toml"), text.as_bytes());
+    };
+    // It lies in the shell's PATH, and the service has another one.
+    program(&world, "only-here", "");
+    config(&world, "only-here");
+    check(&world, "environment", "fault", &["`notify.command` is not found by the service"]);
+    config(&world, "true");
+    check(&world, "environment", "warning", &["PI_CODING_AGENT_DIR"]);
+}
+
+#[test]
+fn the_unit_leads_to_other_places_than_this_shell() {
+    let active = format!("{UNIT} ActiveState=inactive");
+    let world = with_unit(&active.replace("Environment=", "Environment=XDG_STATE_HOME=/nowhere/state"), "");
+    check(&world, "environment", "warning", &["XDG_STATE_HOME is not set in this shell and /nowhere/state"]);
+    check(&world, "projects", "note", &["no project is registered"]);
+}
+
+#[test]
+fn a_configuration_that_is_invalid_or_odd() {
+    let world = world();
+    check(&world, "configuration", "good", &["the defaults count"]);
+    let file = world.home().join(".config/handoffd/config.toml");
+    write(&file, b"[log]\nlevel = 7\n");
+    check(&world, "configuration", "fault", &["level", "handoffd --check"]);
+    write(&file, b"[lug]\n");
+    check(&world, "configuration", "warning", &["lug"]);
+}
+
+#[test]
+fn versions_that_differ_are_told() {
+    let world = world();
+    check(&world, "versions", "good", &[]);
+    assert_eq!(world.run(&["init", "--pi"]).code, 0);
+    check(&world, "versions", "good", &[]);
+    let manifest = world.home().join(".local/share/handoffd/clients/pi/package.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    write(&manifest, text.replace(env!("CARGO_PKG_VERSION"), "0.0.7").as_bytes());
+    check(&world, "versions", "warning", &["0.0.7", "handoff init --pi"]);
+    assert!(world.run(&["doctor", "--fix"]).stderr.contains("Done: renew"));
+    check(&world, "versions", "good", &[]);
+
+    let plugin = world.home().join("plugin");
+    write(&plugin.join(".claude-plugin/plugin.json"), b"{\"version\":\"0.0.8\"}");
+    let list = format!("{{\"plugins\":{{\"handoff@handoffd\":[{{\"installPath\":\"{}\"}}]}}}}", plugin.display());
+    write(&world.home().join(".claude/plugins/installed_plugins.json"), list.as_bytes());
+    check(&world, "versions", "warning", &["Claude Code is 0.0.8"]);
+
+    let world = with_unit(&format!("{} ActiveState=active", UNIT.replace("/bin/true", "$OLD")), "");
+    let old = world.root().join("bin/handoffd");
+    program(&world, "handoffd", "echo handoffd 0.0.9");
+    let script = std::fs::read_to_string(world.root().join("bin/systemctl")).unwrap();
+    program(&world, "systemctl", &script.replace("$OLD", &old.to_string_lossy()));
+    check(&world, "versions", "warning", &["is 0.0.9"]);
+}
+
+#[test]
+fn pi_is_no_fault_where_nobody_uses_it_and_is_told_where_it_does_not_fit() {
+    let world = world();
+    check(&world, "pi", "note", &["Pi is not here"]);
+    assert_eq!(world.run(&["init", "--pi"]).code, 0);
+    check(&world, "pi", "warning", &["pi-subagents is not installed", "pi install npm:pi-subagents"]);
+    let package = |folder: &str, name: &str, version: &str| {
+        let text = format!("{{\"name\":\"{name}\",\"version\":\"{version}\"}}");
+        write(&world.root().join(folder).join("package.json"), text.as_bytes());
+    };
+    write(&world.root().join("pi/bin/pi"), b"");
+    let path = format!("{}:/usr/bin:/bin", world.root().join("pi/bin").display());
+    package("home/.pi/agent/npm/node_modules/pi-subagents", "pi-subagents", "0.67.0");
+    package("pi", "@earendil-works/pi-coding-agent", "0.87.1");
+    let judged = |path: &str| worst(&world.said(world.command().args(["doctor", "--json"]).env("PATH", path)), "pi");
+    assert!(judged(&path).starts_with("good: Pi 0.87.1 with pi-subagents 0.67.0"), "{}", judged(&path));
+    package("pi", "@earendil-works/pi-coding-agent", "1.6.0");
+    assert!(judged(&path).contains("cannot start background runs"), "{}", judged(&path));
+    write(&world.home().join(".pi/agent/settings.json"), b"{");
+    assert!(judged(&path).starts_with("fault") || judged(&path).contains("extension is not"), "{}", judged(&path));
+}
+
+#[test]
+fn next_without_a_daemon_names_the_doctors_remedy() {
+    let world = with_unit(&format!("{UNIT} ActiveState=inactive"), "");
+    let said = world.run(&["next"]);
+    assert!(said.code == 3 && said.stderr.contains("Hint: run `handoff service restart`"), "{said}");
+}
