@@ -81,11 +81,9 @@ export class Inbound {
     const { session } = this;
     const { dispatch_id: id, task_id, kind } = details;
     const at = Date.now();
-    if (!session.inbox.delivered(id, at)) {
-      // It was cancelled while it was on its way.
-      session.abort();
-      return;
-    }
+    const came = session.inbox.delivered(id, task_id, kind, at);
+    if (came === "late") session.abort();
+    if (came !== "first") return;
     session.observer.begin(at);
     session.append({ v: 1, session_id: session.sessionId, dispatch_id: id, what: "delivered", task_id, kind, at });
     this.deliveries.seen(TASK_MESSAGE, id);

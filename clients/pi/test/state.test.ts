@@ -27,7 +27,7 @@ test("a dispatch is judged in the order of the protocol", () => {
   known.offer(offer("a"), now());
   check(known, offer("a"), { idle: false }, { do: "wait" });
   check(known, offer("b"), {}, refused("busy"));
-  known.delivered("a", 1);
+  known.delivered("a", "T", "task", 1);
   check(known, offer("a"), { time: at("11:00:00"), place: "standby", idle: false }, duplicate);
   known.end("a");
   check(known, offer("a"), {}, duplicate);
@@ -39,7 +39,17 @@ test("what is cancelled before it comes is never injected", () => {
   assert.deepEqual(inbox.offer(offer("a"), now()), { do: "answer", result: { accepted: false, reason: "expired" } });
   inbox.offer(offer("b"), now());
   assert.equal(inbox.cancel("b"), true);
-  assert.equal(inbox.delivered("b", 1), false, "its message comes too late");
+  assert.equal(inbox.delivered("b", "T", "task", 1), "late", "its message comes too late");
+});
+
+test("a message that was declined and comes all the same is not given twice", () => {
+  const inbox = new Inbox();
+  inbox.offer(offer("a"), now());
+  inbox.notDelivered("a");
+  assert.equal(inbox.delivered("a", "T", "task", 1), "first");
+  assert.deepEqual(inbox.offer(offer("a"), now()), { do: "answer", result: { accepted: true, duplicate: true } });
+  inbox.end("a");
+  assert.equal(inbox.delivered("a", "T", "task", 1), "again", "an ended one stops nobody's turn");
 });
 
 test("what is known of a dispatch is said as it is", () => {
@@ -47,7 +57,8 @@ test("what is known of a dispatch is said as it is", () => {
   assert.equal(inbox.known, null);
   inbox.offer(offer("a"), now());
   assert.deepEqual(inbox.known, { dispatch_id: "a", delivered: false });
-  inbox.delivered("a", 1);
+  assert.equal(inbox.delivered("a", "T", "task", 1), "first");
+  assert.equal(inbox.delivered("a", "T", "task", 1), "again");
   assert.deepEqual(inbox.known, { dispatch_id: "a", delivered: true });
   inbox.notDelivered("a");
   assert.deepEqual(inbox.known, { dispatch_id: "a", delivered: true }, "a delivered one cannot be taken back");

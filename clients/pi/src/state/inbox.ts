@@ -63,11 +63,16 @@ export class Inbox {
     return { do: "inject" };
   }
 
-  /** Its message is in the conversation. False: it was cancelled meanwhile, or nobody asked for it. */
-  delivered(id: string, time: number): boolean {
-    if (this.current?.id !== id) return false;
-    if (this.current.phase === "injecting") this.current = { ...this.current, phase: "delivered", since: time };
-    return true;
+  /**
+   * Its message is in the conversation. `first`: from now on it is at hand. `late`: it was cancelled on its way. One that
+   * was declined and came all the same is at hand, too: it must not come twice.
+   */
+  delivered(id: string, taskId: string, kind: Kind, time: number): "first" | "again" | "late" {
+    const over = this.over.get(id);
+    if (over !== undefined) return over === "cancelled" ? "late" : "again";
+    if (this.current?.phase === "delivered") return "again";
+    this.current = { id, taskId, kind, phase: "delivered", since: time };
+    return "first";
   }
 
   /** Proven: it never came into the conversation, and it may be sent again. */
