@@ -12,6 +12,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const TOOLS = join(dirname(fileURLToPath(import.meta.url)), "tools");
+/** Enough for a registry that stumbles; a machine without a network is told so in seconds. */
+const PATIENCE = ["--fetch-timeout=60000", "--fetch-retries=3", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=8000"];
 const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
 
 class Trouble extends Error {
@@ -37,10 +39,12 @@ const install = (folder) => {
   const made = mkdtempSync(join(folder, ".new-"));
   try {
     for (const file of ["package.json", "package-lock.json", ".npmrc"]) cpSync(join(TOOLS, file), join(made, file));
-    const args = ["ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--fetch-timeout=60000", "--fetch-retries=2"];
+    const args = ["ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", ...PATIENCE];
     const run = spawnSync("npm", args, { cwd: made, encoding: "utf8", timeout: 500_000, stdio: ["ignore", "pipe", "pipe"] });
     const said = `${run.error ?? ""}${run.stdout ?? ""}${run.stderr ?? ""}`.trim();
-    if (run.status !== 0) throw new Trouble(`npm ci failed\n${said}`, UNREACHABLE.test(said) ? 3 : 1);
+    const [how] = UNREACHABLE.exec(said) ?? [];
+    if (run.status !== 0 && how) throw new Trouble(`npm ci failed\n${said}\nnpm cannot reach its registry (${how})`, 3);
+    if (run.status !== 0) throw new Trouble(`npm ci failed\n${said}`, 1);
     if (!program(made)) throw new Trouble(`npm brought no Claude Code for ${process.platform}-${process.arch}`, 3);
     renameSync(made, target);
   } catch (error) {

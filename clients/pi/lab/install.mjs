@@ -19,6 +19,8 @@ import { shim } from "./shim-host.mjs";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const TOOLS = join(HERE, "tools");
 const SHIM = "-shim";
+/** Enough for a registry that stumbles; a machine without a network is told so in seconds. */
+const PATIENCE = ["--fetch-timeout=60000", "--fetch-retries=3", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=8000"];
 const UNREACHABLE = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ENOTCACHED)\b/;
 
 /** What can be installed. */
@@ -63,11 +65,13 @@ export function install(folder, name) {
 }
 
 function npm(folder) {
-  const args = ["ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--fetch-timeout=60000", "--fetch-retries=2"];
+  const args = ["ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", ...PATIENCE];
   const run = spawnSync("npm", args, { cwd: folder, encoding: "utf8", timeout: 300_000, stdio: ["ignore", "pipe", "pipe"] });
   if (run.status === 0) return;
   const said = `${run.error ?? ""}${run.stdout ?? ""}${run.stderr ?? ""}`.trim().split("\n").slice(-12).join("\n");
-  throw Object.assign(new Error(`npm ci in ${folder} failed\n${said}`), { unreachable: UNREACHABLE.test(said) });
+  const [how] = UNREACHABLE.exec(said) ?? [];
+  const last = how ? `\nnpm cannot reach its registry (${how})` : "";
+  throw Object.assign(new Error(`npm ci in ${folder} failed\n${said}${last}`), { unreachable: how !== undefined });
 }
 
 /**

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use handoffd_tests::binaries::binaries;
@@ -41,8 +42,14 @@ pub(crate) fn install(names: &[&str]) -> Result<PathBuf, Trouble> {
     installed_by(&extension().join("lab/install.mjs"), names, "bin ")
 }
 
+/// Why the registry cannot be reached: tried once a run, since npm takes its time to give up.
+static UNREACHED: OnceLock<String> = OnceLock::new();
+
 /// Runs an installer; answers the path that it names after `word`.
 pub(crate) fn installed_by(installer: &Path, names: &[&str], word: &str) -> Result<PathBuf, Trouble> {
+    if let Some(why) = UNREACHED.get() {
+        return Err(Trouble::Missing(why.clone()));
+    }
     let folder = folder();
     let failed =
         |what: &str, error: &dyn std::fmt::Display| Trouble::Failed(format!("{what} {}: {error}", folder.display()));
@@ -61,10 +68,8 @@ pub(crate) fn installed_by(installer: &Path, names: &[&str], word: &str) -> Resu
             .ok_or_else(|| Trouble::Failed(format!("the installer names no program:\n{}", ended.said))),
         Some(UNREACHABLE) => {
             let last = ended.said.lines().last().unwrap_or_default();
-            Err(Trouble::Missing(format!(
-                "npm cannot reach its registry, and {} lacks a tool ({last})",
-                folder.display()
-            )))
+            let why = format!("{} lacks a tool: {last}", folder.display());
+            Err(Trouble::Missing(UNREACHED.get_or_init(|| why).clone()))
         }
         _ => Err(Trouble::Failed(format!("the tools cannot be installed:\n{}", ended.said))),
     }
