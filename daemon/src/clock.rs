@@ -55,6 +55,11 @@ impl Wall {
         self.timestamp().to_zoned_datetime(TimeZone::system()).strftime("%H:%M:%S").to_string()
     }
 
+    /// The day where the user is, `2026-11-30`; in UTC when the system's zone cannot be read.
+    pub fn local_day(self) -> String {
+        self.timestamp().to_zoned_datetime(TimeZone::system()).strftime("%Y-%m-%d").to_string()
+    }
+
     /// Clamped to the years that a calendar text can hold, so that a broken clock never stops the daemon.
     fn timestamp(self) -> Timestamp {
         let edge = if self.unix_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };

@@ -24,9 +24,27 @@ pub(crate) fn of_day(at: &str) -> String {
     Wall::parse(at).map_or_else(|| at.to_owned(), Wall::local_time_of_day)
 }
 
+/// A moment to come: the time of day where the user is, with its date unless that is today's.
+pub(crate) fn moment(at: &str, now: Timestamp) -> String {
+    let Some(then) = Wall::parse(at) else { return at.to_owned() };
+    let day = then.local_day();
+    let today = Wall::from_unix_ms(now.as_millisecond()).local_day();
+    let time = then.local_time_of_day();
+    if day == today { time } else { format!("{day} {time}") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_of_another_day_has_its_date() {
+        let now: Timestamp = "2026-11-30T12:00:00Z".parse().unwrap();
+        let length = |at: &str| moment(at, now).len();
+        assert_eq!(length("2026-11-30T12:00:05Z"), "12:00:05".len());
+        assert_eq!(length("2026-12-02T12:00:00Z"), "2026-12-02 12:00:00".len());
+        assert_eq!(moment("soon", now), "soon");
+    }
 
     #[test]
     fn ages_have_one_unit() {

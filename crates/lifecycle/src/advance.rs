@@ -40,7 +40,7 @@ impl Project {
             Event::Kept(name) => self.halt_lost(&name, out),
             Event::Done(done) => self.done(*done, out),
             Event::Attach(attach) => self.attach(*attach, out),
-            Event::Activity { conn, idle } => self.activity(conn, idle, out),
+            Event::Activity { conn, idle, hint } => self.activity(conn, idle, hint, out),
             Event::Run { conn, dispatch, run } => self.run_seen(conn, dispatch, *run, out),
             Event::TurnSettled { conn, dispatch, aborted } => self.turn_settled(conn, dispatch, aborted, out),
             Event::Leaving { conn, reason } => self.leaving(conn, reason, out),

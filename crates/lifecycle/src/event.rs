@@ -28,6 +28,8 @@ pub enum Event {
         conn: Conn,
         /// Idle or busy.
         idle: bool,
+        /// What keeps it busy, for people.
+        hint: Option<BusyWith>,
     },
     /// A run was observed, or its end.
     Run {
@@ -154,6 +156,17 @@ pub enum LeaveReason {
     Other,
     /// The program ends.
     Quit,
+}
+
+/// What keeps a session busy, as it says itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BusyWith {
+    /// A dialog is open.
+    Dialog,
+    /// The person's shell command runs.
+    Shell,
+    /// The conversation is being compacted.
+    Compaction,
 }
 
 /// A main session's request for the project (D20, D23).

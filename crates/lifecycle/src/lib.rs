@@ -46,7 +46,7 @@ pub use done::{
     Acquired, Checked, ClaimResult, Done, Failure, Holder, Recovered, Seen, SettleResult, SubmitResult, WriteResult,
 };
 pub use effect::{Binding, Effect, Fact, Level, Outgoing, Verdict};
-pub use event::{Answer, Attach, Command, Event, Known, LeaveReason, Stopped};
+pub use event::{Answer, Attach, BusyWith, Command, Event, Known, LeaveReason, Stopped};
 pub use job::{Claim, EndWrite, Job, Keep, Outcome};
 pub use reply::{LogResult, Refusal, Reply, SessionReach};
 pub use settings::Settings;

@@ -1,7 +1,7 @@
 //! Who has the owner's place: one process, used by its newest main session; others stand by in order (D20).
 
 use crate::effect::{Binding, Effect, Fact, Outgoing};
-use crate::event::{Attach, Known};
+use crate::event::{Attach, BusyWith, Known};
 use crate::reply::{Refusal, Reply};
 use crate::settings::PLACE_KEPT;
 use crate::state::{Admin, Lock, Out, Presence, Project, Stopping, Task};
@@ -31,6 +31,8 @@ pub(crate) struct Session {
     pub(crate) who: Identity,
     /// What it last told.
     pub(crate) idle: bool,
+    /// What it said that keeps it busy.
+    pub(crate) busy_with: Option<BusyWith>,
     /// A dispatch left for it and its turn has not settled since.
     pub(crate) engaged: bool,
     /// Its process is stopped (D24).
@@ -98,6 +100,7 @@ impl Project {
                 file: attach.session_file,
             },
             idle: attach.idle,
+            busy_with: None,
             engaged: false,
             stopped: false,
             stopped_until: None,

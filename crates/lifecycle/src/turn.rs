@@ -5,16 +5,18 @@ use queue::DispatchId;
 
 use crate::Conn;
 use crate::effect::{Effect, Outgoing};
+use crate::event::BusyWith;
 use crate::settings::QUIET_BEFORE_REMIND;
 use crate::state::{Delivery, Out, Presence, Project, Running, Task, Turn};
 
 impl Project {
-    pub(crate) fn activity(&mut self, conn: Conn, idle: bool, out: &mut Out) {
+    pub(crate) fn activity(&mut self, conn: Conn, idle: bool, hint: Option<BusyWith>, out: &mut Out) {
         self.sign_of_life(conn, None, out);
         let accepted = self.run_on(conn).map(|run| run.delivery == Delivery::Accepted);
         let Some(session) = self.sessions.by_conn(conn) else { return };
         let was = session.idle;
         session.idle = idle;
+        session.busy_with = hint.filter(|_| !idle);
         if !idle {
             self.told_busy(conn);
             return;

@@ -1,5 +1,6 @@
 //! The words of a status: one sentence why, and the one command next (promise 7). Decides nothing.
 
+use crate::event::BusyWith;
 use crate::state::{Delivery as Stage, Halt, Lock, Presence, Project, Running, Task, Turn};
 use crate::status::{Reason, State};
 use crate::time::Wall;
@@ -69,7 +70,12 @@ impl Project {
             },
             Some(Reason::NoSession) => "no main session is attached".to_owned(),
             Some(Reason::Stopped) => "its process is stopped".to_owned(),
-            Some(Reason::Busy) => "the session is busy".to_owned(),
+            Some(Reason::Busy) => match self.sessions.owner.as_ref().and_then(|owner| owner.busy_with) {
+                Some(BusyWith::Dialog) => "a dialog is open in the session".to_owned(),
+                Some(BusyWith::Shell) => "a command of the person runs in the session".to_owned(),
+                Some(BusyWith::Compaction) => "the session is compacting its conversation".to_owned(),
+                None => "the session is busy".to_owned(),
+            },
             _ => "the session is being bound".to_owned(),
         }
     }

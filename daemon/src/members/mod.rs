@@ -128,7 +128,7 @@ impl Team {
 pub fn letter(event: lifecycle::Event) -> Option<Letter> {
     use lifecycle::Event as Of;
     Some(match event {
-        Of::Activity { conn, idle } => Letter::Event(Event::Activity { conn, idle }),
+        Of::Activity { conn, idle, .. } => Letter::Event(Event::Activity { conn, idle }),
         Of::Run { conn, dispatch, run } => Letter::Run { conn, dispatch, run },
         Of::TurnSettled { conn, dispatch, aborted } => Letter::Event(Event::Settled { conn, dispatch, aborted }),
         Of::Leaving { conn, reason } => Letter::Event(Event::Leaving { conn, reason }),

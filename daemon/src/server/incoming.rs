@@ -1,12 +1,12 @@
 //! One line of a client: the envelope, the opening, and what is done with each kind of message (wire protocol).
 
-use lifecycle::{Event, LeaveReason};
+use lifecycle::{BusyWith, Event, LeaveReason};
 use queue::DispatchId;
 use wire::calls::{ClientNotification, ClientRequest};
 use wire::daemon_calls::DispatchCancelResult;
 use wire::error::{ErrorCode, ErrorObject, Refusal};
 use wire::rpc::{self, Incoming, Notification, Request, Response};
-use wire::session::{Activity, LeaveReason as WireReason};
+use wire::session::{Activity, Hint, LeaveReason as WireReason};
 
 use super::connection::Client;
 use super::handlers;
@@ -106,11 +106,24 @@ fn is_allowed_at_the_end(request: &ClientRequest) -> bool {
     matches!(request, R::Hello(_) | R::DaemonStatus(_) | R::DaemonShutdown(_) | R::SessionPing(_) | R::TaskReport(_))
 }
 
+/// A word that is not known tells people nothing.
+const fn busy_with(hint: Hint) -> Option<BusyWith> {
+    match hint {
+        Hint::Dialog => Some(BusyWith::Dialog),
+        Hint::Shell => Some(BusyWith::Shell),
+        Hint::Compaction => Some(BusyWith::Compaction),
+        Hint::Other => None,
+    }
+}
+
 fn event(conn: lifecycle::Conn, told: ClientNotification) -> Result<Event, String> {
     let dispatch = |id: &str| DispatchId::parse(id).ok_or_else(|| "a dispatch id is 32 hexadecimal digits".to_owned());
     let run = |id: &str, run| Ok(Event::Run { conn, dispatch: dispatch(id)?, run: Box::new(convert::run(run)) });
     match told {
-        ClientNotification::SessionState(state) => Ok(Event::Activity { conn, idle: state.state == Activity::Idle }),
+        ClientNotification::SessionState(state) => {
+            let hint = state.hint.and_then(busy_with);
+            Ok(Event::Activity { conn, idle: state.state == Activity::Idle, hint })
+        }
         ClientNotification::RunStarted(told) => run(&told.dispatch_id, told.run),
         ClientNotification::RunFinished(told) => run(&told.dispatch_id, told.run),
         ClientNotification::SessionSettled(settled) => {

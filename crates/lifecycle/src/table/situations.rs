@@ -72,7 +72,7 @@ fn owned(file: Content) -> Bench {
 
 fn busy() -> Bench {
     let mut bench = owned(Content::Missing);
-    bench.event(Event::Activity { conn: OWNER, idle: false });
+    bench.event(Event::Activity { conn: OWNER, idle: false, hint: None });
     bench.write(pending(1));
     bench
 }
@@ -102,7 +102,7 @@ fn runs_alive() -> Bench {
         command: Command::Cancel { task_id: "T-1".into(), reason: "not needed".into() },
     });
     bench.pass();
-    bench.event(Event::Activity { conn: OWNER, idle: true });
+    bench.event(Event::Activity { conn: OWNER, idle: true, hint: None });
     bench.write(pending(1));
     bench
 }
@@ -130,13 +130,13 @@ fn refused() -> Bench {
 fn working() -> Bench {
     let mut bench = sent();
     bench.answered(Answer::Accepted);
-    bench.event(Event::Activity { conn: OWNER, idle: false });
+    bench.event(Event::Activity { conn: OWNER, idle: false, hint: None });
     bench
 }
 
 fn reminded() -> Bench {
     let mut bench = working();
-    bench.event(Event::Activity { conn: OWNER, idle: true });
+    bench.event(Event::Activity { conn: OWNER, idle: true, hint: None });
     bench
 }
 
@@ -148,7 +148,7 @@ fn background() -> Bench {
 
 fn owing() -> Bench {
     let mut bench = background();
-    bench.event(Event::Activity { conn: OWNER, idle: true });
+    bench.event(Event::Activity { conn: OWNER, idle: true, hint: None });
     bench.run(RunState::Complete);
     bench.pass();
     bench

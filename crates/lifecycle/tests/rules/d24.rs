@@ -1,6 +1,6 @@
 //! D24: limits of time, and a stopped owner.
 
-use lifecycle::{ClaimResult, Command, Conn, Done, Event, Settings, State, Stopped};
+use lifecycle::{BusyWith, ClaimResult, Command, Conn, Done, Event, Settings, State, Stopped};
 
 use crate::rig::{Rig, pending, process};
 
@@ -52,6 +52,24 @@ fn a_stopped_owner_is_not_idle() {
     rig.shows(State::Waiting, "stopped");
     rig.stopped(1, Stopped::No);
     rig.says(&["c1 dispatch"]);
+}
+
+/// What the session says of itself is told on, until it says something else.
+#[test]
+fn a_busy_owner_says_with_what() {
+    let mut rig = Rig::new();
+    rig.attach(1);
+    rig.busy(1);
+    rig.write(pending("T-1"));
+    let mut check = |hint, expected: &str| {
+        rig.event(Event::Activity { conn: Conn(1), idle: false, hint });
+        assert_eq!(rig.why(), expected);
+    };
+    check(None, "the session is busy");
+    check(Some(BusyWith::Dialog), "a dialog is open in the session");
+    check(Some(BusyWith::Shell), "a command of the person runs in the session");
+    check(Some(BusyWith::Compaction), "the session is compacting its conversation");
+    check(None, "the session is busy");
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl Rig {
         rig.attach(1);
         rig.write(pending(name));
         rig.accept(1);
-        rig.event(Event::Activity { conn: Conn(1), idle: false });
+        rig.event(Event::Activity { conn: Conn(1), idle: false, hint: None });
         rig.forget();
         rig
     }
@@ -241,11 +241,11 @@ impl Rig {
     }
 
     pub(crate) fn idle(&mut self, n: u64) {
-        self.event(Event::Activity { conn: Conn(n), idle: true });
+        self.event(Event::Activity { conn: Conn(n), idle: true, hint: None });
     }
 
     pub(crate) fn busy(&mut self, n: u64) {
-        self.event(Event::Activity { conn: Conn(n), idle: false });
+        self.event(Event::Activity { conn: Conn(n), idle: false, hint: None });
     }
 
     pub(crate) fn settled(&mut self, n: u64, aborted: bool) {
@@ -319,6 +319,11 @@ impl Rig {
     #[track_caller]
     pub(crate) fn says(&mut self, expected: &[&str]) {
         assert_eq!(std::mem::take(&mut self.said), expected);
+    }
+
+    /// Why the project is as it is, in words.
+    pub(crate) fn why(&self) -> String {
+        self.project.status(Wall(self.wall)).why.unwrap_or_default()
     }
 
     #[track_caller]

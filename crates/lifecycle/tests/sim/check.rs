@@ -100,7 +100,7 @@ impl World {
                     Some(*sent_to) != session || attach.known == Known::NoRecords || attach.known == known
                 });
             }
-            Event::Activity { conn, idle } => self.idle(*conn, *idle),
+            Event::Activity { conn, idle, .. } => self.idle(*conn, *idle),
             Event::TurnSettled { conn, .. } => self.idle(*conn, true),
             Event::Answered { conn, dispatch, answer } if *answer != Answer::Accepted => {
                 self.open_sends.remove(dispatch);

@@ -180,7 +180,7 @@ impl World {
                 self.say(at, Event::Answered { conn, dispatch, answer });
             }
             if answer == Answer::Accepted {
-                self.say(at, Event::Activity { conn, idle: false });
+                self.say(at, Event::Activity { conn, idle: false, hint: None });
             }
         }
     }
@@ -190,8 +190,8 @@ impl World {
         let Some(conn) = self.sessions[at].wire.map(|conn| Conn(conn as u64)) else { return };
         let dispatch = self.sessions[at].record;
         let event = match what {
-            0 => Event::Activity { conn, idle: false },
-            1 => Event::Activity { conn, idle: true },
+            0 => Event::Activity { conn, idle: false, hint: None },
+            1 => Event::Activity { conn, idle: true, hint: None },
             2 | 3 => Event::TurnSettled { conn, dispatch, aborted: what == 3 },
             _ => Event::Ping { conn },
         };

@@ -63,7 +63,9 @@ export async function open_dialog_makes_the_task_wait(lab) {
   await pi.shows("A dialog of another extension");
   await world.submit(easy());
   await world.statusIs("it waits for the person", (row) => row.state === "waiting" && row.reason === "busy");
-  await pi.shows(/handoff: a task is waiting/);
+  await pi.shows(/handoff: a task is waiting: a dialog is open in the session/);
+  const said = (await world.handoff(["status", world.project])).stdout;
+  assert.match(said, /a dialog is open in the session/, said);
   assert.ok(pi.screen().includes("A dialog of another extension"));
   assert.equal(world.task().status, "PENDING");
   pi.key("Enter");

@@ -28,7 +28,7 @@ pub(crate) fn lines(status: &Status, now: Timestamp, width: Option<usize>, here:
         let head = HEAD.map(|name| Line::of(Tone::Dim, name));
         lines.push(row(&head[..5], &widths).join(&head[5]));
         for (project, cells) in status.projects.iter().zip(&rows) {
-            let sentences = sentences(project, suggestion::local(project, &status.projects, here).as_deref());
+            let sentences = sentences(project, suggestion::local(project, &status.projects, here).as_deref(), now);
             lines.extend(with_sentences(row(cells, &widths), indent, sentences, width));
         }
     }
@@ -103,7 +103,7 @@ fn session(project: &ProjectStatus, now: Timestamp) -> Line {
 }
 
 /// What stands in the last column, one after the other.
-fn sentences(project: &ProjectStatus, next: Option<&str>) -> Vec<(Tone, String)> {
+fn sentences(project: &ProjectStatus, next: Option<&str>, now: Timestamp) -> Vec<(Tone, String)> {
     let mut sentences: Vec<(Tone, String)> = project.why.iter().map(|why| (Tone::Plain, why.clone())).collect();
     if let Some(task) = &project.task {
         let runs = &task.runs;
@@ -115,7 +115,7 @@ fn sentences(project: &ProjectStatus, next: Option<&str>) -> Vec<(Tone, String)>
             sentences.push((Tone::Warning, "its last report was refused".to_owned()));
         }
         if let Some(until) = &task.until {
-            sentences.push((Tone::Plain, format!("until {}", time::of_day(until))));
+            sentences.push((Tone::Plain, format!("until {}", time::moment(until, now))));
         }
     }
     sentences.extend(project.members.iter().map(|member| (Tone::Plain, about(member))));
