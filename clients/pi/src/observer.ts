@@ -16,6 +16,8 @@ const REPLY = "subagents:rpc:v1:reply:";
 const STATUS_MS = 3_000;
 const LOOK_MS = 2_000;
 const MOST_STATUS_BYTES = 1024 * 1024;
+/** Ids of the person's own runs that are remembered. */
+const MOST_FOREIGN = 2_000;
 /** Looks at a run whose process is gone before it counts as failed: the last write may still be on its way. */
 const LOOKS_AT_A_DEAD_RUN = 3;
 
@@ -73,7 +75,7 @@ export class Observer {
 
   /** The dispatch is over; what still runs is nobody's evidence. */
   end(dispatchId: string): void {
-    for (const { run } of this.book.all) this.foreign.add(run.run_id);
+    for (const { run } of this.book.all) this.notOurs(run.run_id);
     for (const { run } of this.book.live) this.outliving.set(run.run_id, { run, dispatchId });
     this.book.restore([]);
     this.since = undefined;
@@ -117,12 +119,18 @@ export class Observer {
       this.options.late?.({ ...outliving.run, ...seen.run }, outliving.dispatchId);
     }
     if (this.since === undefined) {
-      this.foreign.add(seen.run.run_id);
+      this.notOurs(seen.run.run_id);
       return;
     }
     if (this.foreign.has(seen.run.run_id)) return;
     const change = this.book.put(seen.run, seen.dir);
     if (change) this.options.changed(change);
+  }
+
+  private notOurs(id: string): void {
+    this.foreign.add(id);
+    const oldest = this.foreign.values().next().value;
+    if (this.foreign.size > MOST_FOREIGN && oldest !== undefined) this.foreign.delete(oldest);
   }
 
   private completed(payload: unknown): void {

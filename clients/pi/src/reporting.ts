@@ -22,8 +22,9 @@ export class Reporting implements Reporter {
 
   async report(report: object, signal: AbortSignal | undefined): Promise<string> {
     const hand = this.session.inbox.hand;
-    if (!hand || hand.kind !== "task") throw new Error(NO_TASK);
-    const id = hand.id;
+    // A task whose report got no answer may have ended by it since; the same report again asks how.
+    const id = hand?.kind === "task" ? hand.id : [...this.sent].at(-1);
+    if (id === undefined) throw new Error(NO_TASK);
     this.session.reporting = id;
     try {
       // The second round is for a connection that ended before the answer.
@@ -48,7 +49,7 @@ export class Reporting implements Reporter {
       if (!session.rpc) return undefined;
       this.sent.add(id);
       const result = await session.rpc.call<TaskReportResult>("task.report", params, ANSWER_MS);
-      session.ended(id);
+      this.over(id);
       return recorded(result);
     } catch (error) {
       if (error instanceof Unanswered) {
@@ -60,7 +61,7 @@ export class Reporting implements Reporter {
       }
       if (!(error instanceof Refused)) throw error;
       if (error.word === "dispatch_ended") {
-        session.ended(id);
+        this.over(id);
         return alreadyEnded(String(error.data["status"]), sentBefore);
       }
       // A refusal is an answer: what is sent next is a new report.
@@ -68,6 +69,11 @@ export class Reporting implements Reporter {
       if (["no_such_dispatch", "queue_changed", "cancelled"].includes(error.word)) session.gone(id, error.word);
       throw new Error(refusal(error));
     }
+  }
+
+  private over(id: string): void {
+    this.sent.delete(id);
+    if (!this.session.inbox.isOver(id)) this.session.ended(id);
   }
 
   private async untilAttached(signal: AbortSignal | undefined, id: string): Promise<void> {

@@ -117,6 +117,27 @@ test("a daemon that goes with the report in its hands: it is not known, and that
   await assert.rejects(made.pi.report(REPORT), /not known whether the report was recorded.*safe to send it twice/s);
 });
 
+test("a report whose answer was lost, and whose end was learned since, is answered with that end", async (t) => {
+  let ended = false;
+  const made = await world(t, (method, params, daemon) => {
+    if (method === "task.report" && ended) return refused("dispatch_ended", { status: "COMPLETE", work_log: "appended" });
+    if (method === "task.report") {
+      ended = true;
+      void daemon.stop();
+      return "silence";
+    }
+    const id = params?.known_dispatch?.dispatch_id;
+    return method === "session.attach" && id ? attachedAs("owner", { ended: { dispatch_id: id, status: "COMPLETE", error: null } }) : undefined;
+  }, WITHOUT_PACKAGE, { waitMs: 50 });
+  const { pi, daemon } = made;
+  await handOver(made);
+  await assert.rejects(pi.report(REPORT), /not known whether/);
+  await daemon.start();
+  await until("the end is learned", () => pi.branch.some((entry) => entry.data?.what === "ended"));
+  assert.match(await pi.report(REPORT), /Recorded before: the task ended as COMPLETE/);
+  await assert.rejects(pi.report(REPORT), /no handed-over task/);
+});
+
 test("an interrupted wait ends at once", async (t) => {
   const { pi, daemon } = await withTask(t);
   await daemon.stop();

@@ -131,6 +131,13 @@ test("what a run says is cut at 4,000 characters, not within one", () => {
   assert.equal(book.all[0]?.run.result, "😀".repeat(4000));
 });
 
+test("names of any length fit into a line", () => {
+  const book = new RunBook();
+  book.put({ run_id: "r", agent: "x".repeat(9_999), model: "y".repeat(9_999), state: "running" });
+  assert.ok(JSON.stringify(book.all).length < 600);
+  assert.equal(book.put({ run_id: "r".repeat(300), agent: "x", state: "running" }), undefined);
+});
+
 test("runs beyond the most that are kept are counted as missing", () => {
   const book = new RunBook();
   for (let n = 0; n <= 500; n++) book.put({ run_id: `r${n}`, agent: "x", state: "running" });

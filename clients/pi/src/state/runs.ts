@@ -11,6 +11,9 @@ export const hasEnded = (run: Run): boolean => ENDED.has(run.state);
 /** More runs than any task has; a runaway script must not fill the memory. */
 const MOST_RUNS = 500;
 export const MOST_RESULT = 4_000;
+/** Names come from files of strangers; all of a report's runs fit into one line. */
+const MOST_ID = 256;
+const MOST_NAME = 200;
 
 export class RunBook {
   private runs = new Map<string, RunRecord>();
@@ -40,6 +43,7 @@ export class RunBook {
 
   /** What is new in it, if anything. */
   put(run: Run, dir?: string): Change | undefined {
+    if (run.run_id.length > MOST_ID) return undefined;
     const old = this.runs.get(run.run_id);
     if (!old && this.runs.size >= MOST_RUNS) {
       this.lost = true;
@@ -68,8 +72,11 @@ function merge(old: Run, next: Run): Run {
 export const UNNAMED = "unknown";
 
 function trimmed(run: Run): Run {
-  const { result, ...rest } = run;
-  return defined(typeof result === "string" ? { ...rest, result: [...result].slice(0, MOST_RESULT).join("") } : rest);
+  const cut = (text: string | null | undefined, most: number): string | undefined =>
+    typeof text === "string" ? [...text].slice(0, most).join("") : undefined;
+  const { result, model, thinking, ...rest } = run;
+  const texts = { result: cut(result, MOST_RESULT), model: cut(model, MOST_NAME), thinking: cut(thinking, MOST_NAME) };
+  return { ...rest, agent: cut(run.agent, MOST_NAME) ?? UNNAMED, ...(defined(texts) as Pick<Run, "result" | "model" | "thinking">) };
 }
 
 const defined = <T extends object>(value: T): T =>
