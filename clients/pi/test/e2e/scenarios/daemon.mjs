@@ -40,7 +40,7 @@ export async function report_waits_for_the_daemon(lab) {
   await world.submit(task([run(WRITER, [WORK, say("wrote the line")]), ...stop("turn", report(complete({ worker: foregroundWorker() }))), say("reported")]));
   await world.heldAt("turn");
   await world.stopDaemon("SIGKILL");
-  await pi.footerIs(/off/);
+  await pi.footerIs(/ off$/);
   world.openGate("turn");
   await pi.event("the report's call", (event) => event.type === "tool_execution_start" && event.toolName === "handoff_task_report");
   await world.startDaemon();
@@ -57,7 +57,7 @@ export async function report_without_a_daemon(lab) {
   await world.submit(task([run(WRITER, [WORK, say("wrote the line")]), ...stop("turn", sent), ...stop("again", sent), say("reported")]));
   await world.heldAt("turn");
   await world.stopDaemon();
-  await pi.footerIs(/off/);
+  await pi.footerIs(/ off$/);
   world.openGate("turn");
   const [refused] = await pi.answers("handoff_task_report", 1);
   assert.equal(refused.isError, true);
