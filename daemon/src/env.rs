@@ -22,6 +22,8 @@ pub struct Env {
     pub xdg_data_home: Option<PathBuf>,
     /// `HANDOFFD_SOCKET`, as written: a relative path is refused later, with its name.
     pub handoffd_socket: Option<PathBuf>,
+    /// `HANDOFFD_SUPERVISOR`: who started the daemon, where that one cannot be told otherwise (`launchd`).
+    pub handoffd_supervisor: Option<OsString>,
     /// `HANDOFF_HOME`, the home of team packets (D36), as written.
     pub handoff_home: Option<PathBuf>,
     /// `HANDOFF_AGENT_ID` of an MCP server's process (D36).
@@ -71,6 +73,7 @@ impl Env {
             xdg_config_home: absolute("XDG_CONFIG_HOME"),
             xdg_data_home: absolute("XDG_DATA_HOME"),
             handoffd_socket: path("HANDOFFD_SOCKET"),
+            handoffd_supervisor: given("HANDOFFD_SUPERVISOR"),
             handoff_home: path("HANDOFF_HOME"),
             handoff_agent_id: given("HANDOFF_AGENT_ID"),
             handoff_mcp_key: given("HANDOFF_MCP_KEY"),

@@ -2,7 +2,7 @@
 //!
 //! Only the order of things is decided here: who may go before whom at the start, and who is waited for at the end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +20,7 @@ use crate::manager::{self, ConfigFile, Manager, Request, SetLogLevel};
 use crate::peer::Responder;
 use crate::places::Places;
 use crate::places::folder::FolderError;
+use crate::places::socket::SocketPlace;
 use crate::registry::StateFileError;
 use crate::server::attach_again::Refused;
 use crate::server::socket::{Listener, Socket, SocketError};
@@ -106,21 +107,43 @@ pub enum RunError {
 /// before any project is read (D77).
 pub async fn run(startup: Startup, listener: Listener, shutdown: impl Future<Output = ()>) -> Result<Ended, RunError> {
     startup.places.prepare()?;
-    let instance = Instance::acquire(&startup.places.instance_lock(), &startup.places.socket.path)?;
-    let socket = Socket::open(listener, &startup.places.socket)?;
+    let place = startup.places.socket.clone();
+    let address = listener.path().unwrap_or_else(|| place.path.clone());
+    let instance = Instance::acquire(&startup.places.instance_lock(), &address)?;
+    let also = own_beside(&address, &place)?;
+    let socket = Socket::open(listener, &place)?;
     let mut daemon = Daemon::start(startup, &socket).await?;
     let serving = tokio::spawn(server::serve(Arc::clone(&daemon.service), socket, daemon.supervisor));
+    let also = also.map(|own| tokio::spawn(server::serve(Arc::clone(&daemon.service), own, Supervisor::Nobody)));
     daemon.supervisor.ready();
     daemon.until_asked_to_stop(shutdown).await;
     let left_behind = daemon.stop().await;
     let socket = serving.await.ok();
+    let also = match also {
+        Some(also) => also.await.ok(),
+        None => None,
+    };
     timeout(LAST_LINES_WITHIN, daemon.service.all_closed()).await.ok();
     timeout(LAST_LINES_WITHIN, daemon.service.hub.notifier.idle()).await.ok();
     daemon.service.hub.journal.flush(LAST_LINES_WITHIN);
-    drop(socket);
+    drop((socket, also));
     drop(instance);
     tracing::info!("handoffd has stopped");
     Ok(Ended { left_behind })
+}
+
+/// The service manager listens at one place and the person's configuration names another: clients follow the
+/// configuration, so we listen there as well.
+fn own_beside(address: &Path, place: &SocketPlace) -> Result<Option<Socket>, SocketError> {
+    if address == place.path || !place.origin.is_explicit() {
+        return Ok(None);
+    }
+    tracing::warn!(
+        passed = %address.display(),
+        configured = %place.path.display(),
+        "the service manager's socket is not the configured one; both are served"
+    );
+    Socket::open(Listener::Bind, place).map(Some)
 }
 
 /// A daemon that runs.

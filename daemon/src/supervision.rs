@@ -1,6 +1,18 @@
-//! What the service manager is told: ready, reloading, stopping, alive. Outside a service nothing is said.
+//! What the service manager is told: ready, reloading, stopping, alive, and why it failed. Outside a service nothing is
+//! said.
+//!
+//! The words of `STATUS=` are kept by systemd when the process has ended: `systemctl status` and `handoff service` show
+//! them, with and without a journal (F133, F137).
+
+use std::time::Duration;
 
 use sd_notify::NotifyState;
+
+use crate::env::Env;
+use crate::logging::sanitize;
+
+/// systemd cuts longer texts, or refuses the whole message.
+const LONGEST_STATUS: usize = 1024;
 
 /// The service manager of this process, if it has one and was asked to be spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,13 +21,15 @@ pub enum Supervisor {
     Nobody,
     /// systemd, when it gave us `NOTIFY_SOCKET`.
     Systemd(Watchdog),
+    /// launchd. It hears nothing, and starts everything again that does not end with 0.
+    Launchd,
 }
 
 /// Whether the service manager wants to hear regularly that we live.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Watchdog {
-    /// `WatchdogSec=` is set for this process.
-    On,
+    /// `WatchdogSec=` is set for this process: it must hear from us in this time.
+    Within(Duration),
     /// It is not.
     Off,
 }
@@ -23,8 +37,11 @@ pub enum Watchdog {
 impl Supervisor {
     /// As the environment of this process says.
     #[must_use]
-    pub fn from_environment() -> Self {
-        Self::Systemd(if sd_notify::watchdog_enabled().is_some() { Watchdog::On } else { Watchdog::Off })
+    pub fn of(env: &Env) -> Self {
+        if env.handoffd_supervisor.as_ref().is_some_and(|name| name == "launchd") {
+            return Self::Launchd;
+        }
+        Self::Systemd(sd_notify::watchdog_enabled().map_or(Watchdog::Off, Watchdog::Within))
     }
 
     /// The socket accepts connections and every project was begun with.
@@ -45,18 +62,58 @@ impl Supervisor {
         self.tell(&[NotifyState::Stopping]);
     }
 
+    /// One sentence for the person who asks the service manager; empty: nothing is to be said.
+    pub fn says(self, text: &str) {
+        let line = sanitize::one_line(text);
+        let end = line.floor_char_boundary(LONGEST_STATUS);
+        self.tell(&[NotifyState::Status(&line[..end])]);
+    }
+
     /// The loop turns. To be called from the work itself, not by a timer of its own (watchdog).
     pub fn alive(self) {
-        if self == Self::Systemd(Watchdog::On) {
+        if matches!(self, Self::Systemd(Watchdog::Within(_))) {
             self.tell(&[NotifyState::Watchdog]);
         }
     }
 
+    /// How often [`Supervisor::alive`] must be called at least; `usual` if nobody waits for it.
+    #[must_use]
+    pub fn beat(self, usual: Duration) -> Duration {
+        match self {
+            Self::Systemd(Watchdog::Within(limit)) => usual.min(limit / 3).max(Duration::from_millis(1)),
+            _ => usual,
+        }
+    }
+
     fn tell(self, states: &[NotifyState<'_>]) {
-        if self != Self::Nobody
+        if matches!(self, Self::Systemd(_))
             && let Err(error) = sd_notify::notify(states)
         {
             tracing::debug!(%error, "the service manager cannot be told anything");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_watchdog_hears_three_times_as_often_as_it_asks_for() {
+        let check = |supervisor: Supervisor, expected| {
+            assert_eq!(supervisor.beat(Duration::from_secs(1)), Duration::from_millis(expected));
+        };
+        check(Supervisor::Nobody, 1000);
+        check(Supervisor::Systemd(Watchdog::Off), 1000);
+        check(Supervisor::Systemd(Watchdog::Within(Duration::from_secs(30))), 1000);
+        check(Supervisor::Systemd(Watchdog::Within(Duration::from_millis(900))), 300);
+        check(Supervisor::Systemd(Watchdog::Within(Duration::ZERO)), 1);
+    }
+
+    #[test]
+    fn launchd_is_known_by_the_variable_of_its_plist() {
+        let env = |value: &str| Env { handoffd_supervisor: Some(value.into()), ..Env::default() };
+        assert_eq!(Supervisor::of(&env("launchd")), Supervisor::Launchd);
+        assert!(matches!(Supervisor::of(&env("other")), Supervisor::Systemd(_)));
     }
 }

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     attach, cancel, completions, demo, disable, doctor, enable, events, history, hook, init, lint, log, logs, mcp,
-    next, packet, pause, projects, prompt, report, resume, retry, schema, show, status, submit, take, team, unlock,
-    wait, watch,
+    next, packet, pause, projects, prompt, report, resume, retry, schema, service, show, status, submit, take, team,
+    unlock, wait, watch,
 };
 use crate::context::Context;
 use crate::exit::Exit;
@@ -56,6 +56,7 @@ enum Command {
     Team(team::Args),
     Prompt(prompt::Args),
     Projects(projects::Args),
+    Service(service::Args),
     Logs(logs::Args),
     Log(log::Args),
     Events(events::Args),
@@ -93,6 +94,7 @@ impl Cli {
             Command::Team(args) => args.run(ctx),
             Command::Prompt(args) => args.run(ctx),
             Command::Projects(args) => args.run(ctx),
+            Command::Service(args) => args.run(ctx),
             Command::Logs(args) => args.run(ctx),
             Command::Log(args) => args.run(ctx),
             Command::Events(args) => args.run(ctx),

@@ -50,7 +50,9 @@ pub(crate) async fn connect(ctx: &Context) -> Result<(Daemon, Inbox), Failure> {
 }
 
 fn nobody(tried: &[SocketPlace], causes: Vec<String>) -> Failure {
-    Failure::new(Exit::Unreachable, not_reachable(tried)).problems(causes).hint("run `handoffd` in another terminal")
+    Failure::new(Exit::Unreachable, not_reachable(tried))
+        .problems(causes)
+        .hint("`handoff service install` makes it a service, once; or run `handoffd` in another terminal")
 }
 
 impl Daemon {

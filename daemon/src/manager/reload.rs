@@ -19,11 +19,13 @@ impl State {
             Ok(Ok((config, warnings))) => {
                 let warnings = self.apply(config, &warnings).await;
                 let loaded_at = self.shown.loaded(warnings.clone());
+                self.supervisor.says("");
                 answer.result(&ReloadResult { loaded_at, warnings });
             }
             Ok(Err(invalid)) => {
                 tracing::error!(error = %invalid, "the new configuration is invalid; the old one stays");
                 self.shown.refused(invalid.to_string());
+                self.supervisor.says(&format!("The new configuration is invalid, the old one stays: {invalid}"));
                 answer.error(refusal(&invalid));
             }
             Err(error) => answer.error(ErrorObject::internal(&error.to_string())),

@@ -47,16 +47,28 @@ impl From<Exit> for ExitCode {
 pub fn main() -> ExitCode {
     let args = Args::parse();
     let env = Env::from_process();
+    let supervisor = Supervisor::of(&env);
     match prepare(&args, env) {
         Err(problems) => {
             tell(&problems);
-            Exit::Invalid.into()
+            if !args.check {
+                supervisor.says(&format!("The configuration is invalid: {}", problems.join("; ")));
+            }
+            for_supervisor(Exit::Invalid, supervisor)
         }
         Ok(ready) if args.check => {
             tell(&ready.warnings);
             Exit::Good.into()
         }
-        Ok(ready) => serve(ready).into(),
+        Ok(ready) => for_supervisor(serve(ready, supervisor), supervisor),
+    }
+}
+
+/// launchd starts again whatever does not end with 0. Where another start would not help it must be 0 (F133).
+fn for_supervisor(exit: Exit, supervisor: Supervisor) -> ExitCode {
+    match (exit, supervisor) {
+        (Exit::Invalid | Exit::AnotherRuns, Supervisor::Launchd) => Exit::Good.into(),
+        (exit, _) => exit.into(),
     }
 }
 
@@ -87,25 +99,21 @@ fn prepare(args: &Args, env: Env) -> Result<Ready, Vec<String>> {
     Ok(Ready { env, config, config_file, places, projects, warnings: lines(&warnings) })
 }
 
-fn serve(ready: Ready) -> Exit {
+fn serve(ready: Ready, supervisor: Supervisor) -> Exit {
     // Before the log is opened in there: this error says whose the folder is and what to do (F159).
     if let Err(error) = ready.places.prepare() {
-        tell(&[chain(&error)]);
-        return Exit::Failed;
+        return failed(&error, supervisor);
     }
     let settings = LogSettings::from_config(&ready.config.log, &ready.env, &ready.places.log_dir);
     let log = match logging::init(&settings) {
         Ok(log) => Arc::new(log),
-        Err(error) => {
-            tell(&[chain(&error)]);
-            return Exit::Failed;
-        }
+        Err(error) => return failed(&error, supervisor),
     };
-    match start(ready, &log) {
+    match start(ready, supervisor, &log) {
         Ok(exit) => exit,
         Err(error) => {
             tracing::error!(error = chain(&*error), "handoffd cannot run");
-            tell(&[chain(&*error)]);
+            failed(&*error, supervisor);
             match error.downcast_ref::<RunError>() {
                 Some(RunError::Instance(InstanceError::Held { .. })) => Exit::AnotherRuns,
                 _ => Exit::Failed,
@@ -114,7 +122,15 @@ fn serve(ready: Ready) -> Exit {
     }
 }
 
-fn start(ready: Ready, log: &Arc<LogGuard>) -> Result<Exit, Box<dyn std::error::Error>> {
+/// Says why to whoever started us.
+fn failed(error: &dyn std::error::Error, supervisor: Supervisor) -> Exit {
+    let why = chain(error);
+    supervisor.says(&why);
+    tell(&[why]);
+    Exit::Failed
+}
+
+fn start(ready: Ready, supervisor: Supervisor, log: &Arc<LogGuard>) -> Result<Exit, Box<dyn std::error::Error>> {
     for warning in &ready.warnings {
         tracing::warn!("{warning}");
     }
@@ -129,7 +145,7 @@ fn start(ready: Ready, log: &Arc<LogGuard>) -> Result<Exit, Box<dyn std::error::
             config_file: ready.config_file,
             warnings: ready.warnings,
             projects: ready.projects,
-            supervisor: Supervisor::from_environment(),
+            supervisor,
             reloads: Some(signals.reloads),
             set_log_level: Some(Box::new(move |level| {
                 if let Err(error) = log_level.set_level(level.as_str()) {

@@ -27,7 +27,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// Serves connections until the service is closing. The watchdog of the service manager is fed from here: it shows that
 /// the one loop on which everything runs still turns.
 pub async fn serve(service: Arc<Service>, mut socket: Socket, supervisor: Supervisor) -> Socket {
-    let mut looks = interval(LOOK);
+    let mut looks = interval(supervisor.beat(LOOK));
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut pause = Pause::default();
     loop {

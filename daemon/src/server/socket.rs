@@ -65,6 +65,13 @@ impl Listener {
             None => Ok(Self::Bind),
         }
     }
+
+    /// Where a passed socket listens already.
+    #[must_use]
+    pub fn path(&self) -> Option<PathBuf> {
+        let Self::Activated(listener) = self else { return None };
+        listener.local_addr().ok()?.as_pathname().map(Path::to_path_buf)
+    }
 }
 
 /// The socket that the daemon listens on.
@@ -116,7 +123,10 @@ impl Socket {
 
     /// Looks whether the file still leads to us, and binds again if a cleaner has removed it (F104). Connections stay.
     pub(super) fn put_back(&mut self) {
-        if self.file == File::Foreign || file_at(&self.place.path) == Some(self.file) {
+        if self.file == File::Foreign {
+            return self.look_at_foreign();
+        }
+        if file_at(&self.place.path) == Some(self.file) {
             return;
         }
         match self.bind_again() {
@@ -130,6 +140,16 @@ impl Socket {
             }
             Err(_) => {}
         }
+    }
+
+    /// What the service manager bound is not ours to bind again (D77), but nobody can come in without it.
+    fn look_at_foreign(&mut self) {
+        let gone = file_at(&self.place.path).is_none();
+        if gone && !self.told {
+            let socket = self.place.path.display();
+            tracing::error!(%socket, "the socket's file has vanished; `handoff service restart` makes it again");
+        }
+        self.told = gone;
     }
 
     fn bind_again(&mut self) -> Result<(), SocketError> {

@@ -28,6 +28,7 @@ pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod retry;
 pub(crate) mod schema;
+pub(crate) mod service;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod submit;

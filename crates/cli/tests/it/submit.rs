@@ -42,7 +42,7 @@ fn nobody_picks_it_up_and_that_is_said() {
     submitted T-9 to {PROJECT}
     --- stderr
     Warning: no daemon answers at {ROOT}/run/handoffd/handoffd.sock (from XDG_RUNTIME_DIR) or at {HOME}/.local/state/handoffd/run-{HOST}/handoffd.sock (in the state folder): nothing picks the task up until a daemon runs
-    Hint: run `handoffd` in another terminal
+    Hint: `handoff service install` makes it a service, once; or run `handoffd` in another terminal
     --- exit 3
     ");
     let queue: Value = serde_json::from_str(&env.read("tasks.json")).unwrap();

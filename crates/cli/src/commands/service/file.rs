@@ -1,0 +1,160 @@
+//! A file of the service: written whole, and never over what a person made of it without saying so.
+//!
+//! One line of each file holds a hash of the others. A file whose hash still fits is one that we wrote, perhaps in an
+//! older version, and may be replaced; any other was edited.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use store::RawHash;
+
+use super::diff::{self, Change};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::text::{Line, Tone};
+
+/// What stands before the hash.
+const STAMP: &str = "Written by `handoff service install`, state ";
+
+/// A file as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ServiceFile {
+    /// Where.
+    pub(super) path: PathBuf,
+    /// Its text, with the stamp.
+    pub(super) text: String,
+}
+
+/// What stands there now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing.
+    Absent,
+    /// What should.
+    Same,
+    /// What we wrote before.
+    Ours,
+    /// What somebody made of it, or wrote.
+    Edited(String),
+    /// A link to `/dev/null`: masked.
+    Masked,
+}
+
+impl ServiceFile {
+    /// A file with this text; `comment` makes a comment of the stamp, which becomes the line before `before` (or the last).
+    pub(super) fn new(path: PathBuf, text: &str, comment: (&str, &str), before: Option<&str>) -> Self {
+        let stamp = format!("{}{STAMP}{}{}\n", comment.0, hash(text), comment.1);
+        let at = before.and_then(|before| text.find(before)).unwrap_or(text.len());
+        Self { path, text: format!("{}{stamp}{}", &text[..at], &text[at..]) }
+    }
+
+    /// Looks at what is there.
+    pub(super) fn look(&self) -> Result<Found, Failure> {
+        let same = fs::read(&self.path).is_ok_and(|bytes| bytes == self.text.as_bytes());
+        if same { Ok(Found::Same) } else { look_at(&self.path) }
+    }
+
+    /// Writes it in one step. Its folder is made.
+    pub(super) fn write(&self) -> Result<(), Failure> {
+        write(&self.path, &self.text)
+            .map_err(|error| Failure::new(Exit::NotGood, format!("cannot write {}: {error}", self.path.display())))
+    }
+
+    /// Shows what would change in a text that somebody edited.
+    pub(super) fn show_difference(&self, ctx: &mut Context, there: &str) {
+        ctx.out.note(Line::of(Tone::Strong, &format!("{}, as it is (-) and as it would be (+):", self.path.display())));
+        for change in diff::lines(there, &self.text) {
+            match change {
+                Change::Gone(line) => ctx.out.note(Line::of(Tone::Bad, &format!("  -{line}"))),
+                Change::New(line) => ctx.out.note(Line::of(Tone::Good, &format!("  +{line}"))),
+                Change::Same(_) => {}
+            }
+        }
+    }
+}
+
+/// What is at a path: [`Found::Absent`], [`Found::Ours`], [`Found::Masked`] or [`Found::Edited`].
+pub(super) fn look_at(path: &Path) -> Result<Found, Failure> {
+    let fault = |error: io::Error| Failure::new(Exit::NotGood, format!("cannot read {}: {error}", path.display()));
+    match fs::read_link(path) {
+        Ok(target) if target == Path::new("/dev/null") => return Ok(Found::Masked),
+        _ => {}
+    }
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(if is_ours(&text) { Found::Ours } else { Found::Edited(text) }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Absent),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(Found::Edited(String::new())),
+        Err(error) => Err(fault(error)),
+    }
+}
+
+/// Whether the stamp in the text fits the rest of it.
+fn is_ours(text: &str) -> bool {
+    let Some(stamp) = text.split_inclusive('\n').find(|line| line.contains(STAMP)) else { return false };
+    let rest: String = text.split_inclusive('\n').filter(|line| *line != stamp).collect();
+    stamp.contains(&format!("{STAMP}{}", hash(&rest)))
+}
+
+fn hash(text: &str) -> String {
+    let full = RawHash::of(text.as_bytes()).to_string();
+    full[..16].to_owned()
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::Builder::new().prefix(".handoff").tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Removes a file; whether there was one.
+pub(super) fn remove(path: &Path) -> Result<bool, Failure> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Failure::new(Exit::NotGood, format!("cannot remove {}: {error}", path.display()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(folder: &Path, text: &str) -> ServiceFile {
+        ServiceFile::new(folder.join("a/unit"), text, ("# ", ""), None)
+    }
+
+    #[test]
+    fn what_we_wrote_is_known_again_in_every_version_and_what_was_edited_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = file(folder.path(), "[Service]\nExecStart=/a\n");
+        assert_eq!(old.look().unwrap(), Found::Absent);
+        old.write().unwrap();
+        assert_eq!(old.look().unwrap(), Found::Same);
+        let new = file(folder.path(), "[Service]\nExecStart=/b\n");
+        assert_eq!(new.look().unwrap(), Found::Ours);
+        for edited in [format!("{}Nice=5\n", old.text), old.text.replace("/a", "/c"), "[Service]\n".to_owned()] {
+            write(&old.path, &edited).unwrap();
+            assert_eq!(new.look().unwrap(), Found::Edited(edited));
+        }
+        fs::remove_file(&old.path).unwrap();
+        std::os::unix::fs::symlink("/dev/null", &old.path).unwrap();
+        assert_eq!(new.look().unwrap(), Found::Masked);
+    }
+
+    #[test]
+    fn the_stamp_stands_where_a_comment_may() {
+        let file = ServiceFile::new("/p".into(), "<?xml?>\n<plist>\n</plist>\n", ("<!-- ", " -->"), Some("<plist"));
+        let lines: Vec<&str> = file.text.lines().collect();
+        assert!(lines[1].starts_with("<!-- ") && lines[1].ends_with(" -->"), "{lines:?}");
+        assert!(is_ours(&file.text));
+        assert!(!is_ours(&file.text.replace("</plist>", "</plist> ")));
+    }
+}

@@ -1,0 +1,165 @@
+//! The service under launchd: an agent of the user's own. It has no socket activation, no watchdog and no list of exit
+//! codes (D85); the plist in `launchd/` says how that is made up for.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::json;
+
+use super::file::{self, Found, ServiceFile};
+use super::programs::Programs;
+use super::started;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::spawn;
+use crate::text::block;
+
+const LABEL: &str = "io.github.handoffd";
+const PLIST: &str = include_str!("../../../../../launchd/io.github.handoffd.plist");
+
+pub(super) fn install(ctx: &mut Context, replace: bool) -> Result<Exit, Failure> {
+    let programs = Programs::of_process(ctx)?;
+    let wanted = plist(home(ctx)?, &programs)?;
+    let path = wanted.path.display().to_string();
+    match wanted.look()? {
+        Found::Same => ctx.out.line(format!("as it should be: {path}")),
+        Found::Edited(there) if !replace => {
+            wanted.show_difference(ctx, &there);
+            ctx.out.warn(&format!("{path} was edited and stays: `handoff service install --replace` takes ours"));
+        }
+        found => {
+            if let Found::Edited(there) = &found {
+                wanted.show_difference(ctx, there);
+            }
+            wanted.write()?;
+            ctx.out.line(format!("wrote {path}"));
+        }
+    }
+    // An agent that is loaded already has the old file.
+    launchctl(&["bootout", &target()]).ok();
+    launchctl(&["enable", &target()]).map_err(failed)?;
+    launchctl(&["bootstrap", &domain(), &path]).map_err(failed)?;
+    running(ctx)
+}
+
+pub(super) fn uninstall(ctx: &mut Context) -> Result<Exit, Failure> {
+    launchctl(&["bootout", &target()]).ok();
+    let path = plist_path(home(ctx)?);
+    if let Found::Edited(text) = file::look_at(&path)? {
+        ctx.out.note(format!("{} was edited; this stood there:", path.display()));
+        for line in block("  ", &text) {
+            ctx.out.note(line);
+        }
+    }
+    if file::remove(&path)? {
+        ctx.out.line(format!("stopped, and removed {}", path.display()));
+    }
+    let places = ctx.places()?;
+    let early = log_file(home(ctx)?);
+    ctx.out.line(format!("left: the logs in {} and {}", places.log_dir.display(), early.display()));
+    ctx.out.line(format!("left: the list of projects and the journal in {}", places.state_dir.display()));
+    Ok(Exit::Good)
+}
+
+pub(super) fn status(ctx: &mut Context, as_json: bool) -> Result<Exit, Failure> {
+    let path = plist_path(home(ctx)?);
+    if file::look_at(&path)? == Found::Absent {
+        return Err(Failure::new(Exit::NotGood, "the service is not installed").hint("`handoff service install`"));
+    }
+    let loaded = launchctl(&["print", &target()]).is_ok();
+    let answer = started::ask(ctx);
+    let exit = if loaded && answer.is_ok() { Exit::Good } else { Exit::NotGood };
+    if as_json {
+        let (pid, version) = answer.as_ref().map(|answer| (answer.pid, answer.version.clone())).ok().unzip();
+        ctx.out.json(&json!({
+            "manager": "launchd", "state": if answer.is_ok() { "running" } else { "stopped" }, "pid": pid,
+            "version": version, "unit": path, "starts_at_login": loaded,
+        }));
+        return Ok(exit);
+    }
+    ctx.out.line(match &answer {
+        Ok(answer) => format!("running: handoffd {}, pid {}", answer.version, answer.pid),
+        Err(failure) => format!("not running: {}", failure.message),
+    });
+    ctx.out.line(format!("agent: {} ({})", path.display(), if loaded { "loaded" } else { "not loaded" }));
+    Ok(exit)
+}
+
+pub(super) fn restart(ctx: &mut Context) -> Result<Exit, Failure> {
+    launchctl(&["kickstart", "-k", &target()]).map_err(failed)?;
+    running(ctx)
+}
+
+fn running(ctx: &mut Context) -> Result<Exit, Failure> {
+    let early = log_file(home(ctx)?).display().to_string();
+    let answer = started::wait(ctx)
+        .map_err(|failure| failure.hint(format!("what it said before it had a log: {early}; else `handoff logs`")))?;
+    ctx.out.line(format!("running: handoffd {}, pid {}", answer.version, answer.pid));
+    Ok(Exit::Good)
+}
+
+fn plist(home: &Path, programs: &Programs) -> Result<ServiceFile, Failure> {
+    let text = PLIST
+        .replace("/usr/local/bin/handoffd", &xml(&programs.handoffd)?)
+        .replace("/Users/you/Library/Logs/handoffd.log", &xml(&log_file(home))?);
+    Ok(ServiceFile::new(plist_path(home), &text, ("<!-- ", " -->"), Some("<plist version")))
+}
+
+fn xml(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
+    let fault = || Failure::usage(format!("launchd cannot start a program with this path: {}", path.display()));
+    Ok(text.ok_or_else(fault)?.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;"))
+}
+
+fn plist_path(home: &Path) -> PathBuf {
+    home.join(format!("Library/LaunchAgents/{LABEL}.plist"))
+}
+
+/// Where launchd puts what the daemon says before it has a log of its own.
+pub(super) fn log_file(home: &Path) -> PathBuf {
+    home.join("Library/Logs/handoffd.log")
+}
+
+fn home(ctx: &Context) -> Result<&Path, Failure> {
+    ctx.env.home.as_deref().ok_or_else(|| Failure::usage("no home folder is known: set HOME"))
+}
+
+fn domain() -> String {
+    format!("gui/{}", rustix::process::getuid().as_raw())
+}
+
+fn target() -> String {
+    format!("{}/{LABEL}", domain())
+}
+
+fn failed(words: String) -> Failure {
+    Failure::new(Exit::NotGood, words)
+}
+
+fn launchctl(arguments: &[&str]) -> Result<(), String> {
+    let mut command = spawn::command("launchctl", Path::new("/"));
+    let output = command.args(arguments).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("cannot start launchctl: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let told = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(format!("`launchctl {}` failed: {told}", arguments.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_texts_of_the_plist() {
+        let programs = Programs { handoffd: "/opt/R&D/<x>/handoffd".into(), handoff: "/h".into() };
+        let file = plist(Path::new("/Users/ann"), &programs).unwrap();
+        assert_eq!(file.path, Path::new("/Users/ann/Library/LaunchAgents/io.github.handoffd.plist"));
+        assert!(file.text.contains("<string>/opt/R&amp;D/&lt;x&gt;/handoffd</string>"), "{}", file.text);
+        assert!(file.text.contains("<string>/Users/ann/Library/Logs/handoffd.log</string>"));
+        assert!(!file.text.contains("/Users/you/Library") && !file.text.contains("/usr/local/bin/handoffd"));
+        assert_eq!(file.text.matches("<plist version").count(), 1);
+    }
+}

@@ -1,0 +1,135 @@
+//! `handoff service install`
+
+use std::path::Path;
+
+use super::manager::Manager;
+use super::units::Units;
+use super::{SERVICE, SOCKET, linger, restart, variables};
+use crate::commands::service::file::{self, Found, ServiceFile};
+use crate::commands::service::programs::Programs;
+use crate::commands::service::started::{self, Answer};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::text::{Line, Tone};
+
+/// Whether something was changed that a running service has not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Files {
+    Changed,
+    AsTheyWere,
+}
+
+pub(in crate::commands::service) fn install(ctx: &mut Context, replace: bool) -> Result<Exit, Failure> {
+    let manager = Manager::open(ctx)?;
+    let programs = Programs::of_process(ctx)?;
+    if let Some(socket) = ctx.env.handoffd_socket.as_deref()
+        && manager.variable("HANDOFFD_SOCKET").map(Path::new) != Some(socket)
+    {
+        let message = format!("HANDOFFD_SOCKET is {} here, and a service does not see it", socket.display());
+        return Err(Failure::usage(message).hint("set `daemon.socket` in the configuration instead, and unset it"));
+    }
+    nobody_else_runs(ctx, &manager)?;
+    let units = Units::plan(ctx, &manager, &programs)?;
+    if let Some(package) = &units.package {
+        ctx.out.line(format!("the unit comes with the package: {}", package.display()));
+    }
+    let files = put_in_place(ctx, &units, replace)?;
+    manager.must(&["daemon-reload"])?;
+    manager.must(&["enable", SERVICE, SOCKET])?;
+    ctx.out.line(format!("enabled {SERVICE} and {SOCKET}: it starts when you log in"));
+    let answer = start(ctx, &manager, files)?;
+    let line = Line::of(Tone::Good, "running").plain(&format!(": handoffd {}, pid {}", answer.version, answer.pid));
+    ctx.out.line(line);
+    tell_about(ctx, &manager);
+    Ok(Exit::Good)
+}
+
+/// A daemon that somebody started by hand would lose its socket's name to the socket unit.
+fn nobody_else_runs(ctx: &Context, manager: &Manager) -> Result<(), Failure> {
+    let (service, socket) = manager.units()?;
+    if socket.is_active() && !service.is_active() {
+        // Asking would start it.
+        return Ok(());
+    }
+    let Ok(answer) = started::ask(ctx) else { return Ok(()) };
+    if service.number("MainPID") == answer.pid {
+        return Ok(());
+    }
+    let message = format!("a handoffd that is not this service is running (pid {})", answer.pid);
+    let stop =
+        format!("stop it, then install again: `kill {}`, or Ctrl-C in its terminal; tasks at work go on", answer.pid);
+    Err(Failure::new(Exit::Refused, message).hint(stop))
+}
+
+fn put_in_place(ctx: &mut Context, units: &Units, replace: bool) -> Result<Files, Failure> {
+    let mut files = Files::AsTheyWere;
+    for wanted in &units.wanted {
+        if put(ctx, wanted, replace)? {
+            files = Files::Changed;
+        }
+    }
+    for path in &units.surplus {
+        match file::look_at(path)? {
+            Found::Ours => {
+                file::remove(path)?;
+                ctx.out.line(format!("removed {}: it is of an earlier installation", path.display()));
+                files = Files::Changed;
+            }
+            Found::Edited(_) => ctx.out.warn(&format!("{} stays: somebody edited it", path.display())),
+            _ => {}
+        }
+    }
+    Ok(files)
+}
+
+/// Whether it was written.
+fn put(ctx: &mut Context, wanted: &ServiceFile, replace: bool) -> Result<bool, Failure> {
+    let path = wanted.path.display();
+    match wanted.look()? {
+        Found::Same => {
+            ctx.out.line(format!("as it should be: {path}"));
+            return Ok(false);
+        }
+        Found::Masked => {
+            let failure = Failure::new(Exit::Refused, format!("the unit is masked: {path} leads to /dev/null"));
+            return Err(failure.hint(format!("`systemctl --user unmask {SERVICE} {SOCKET}`")));
+        }
+        Found::Edited(there) => {
+            wanted.show_difference(ctx, &there);
+            if !replace {
+                ctx.out.warn(&format!(
+                    "{path} was edited and stays: `handoff service install --replace` takes ours; what you want to keep \
+                     belongs into a drop-in (`systemctl --user edit handoffd`)"
+                ));
+                return Ok(false);
+            }
+        }
+        Found::Absent | Found::Ours => {}
+    }
+    wanted.write()?;
+    ctx.out.line(format!("wrote {path}"));
+    Ok(true)
+}
+
+/// Starts what does not run, and restarts what runs with other files or another program.
+fn start(ctx: &Context, manager: &Manager, files: Files) -> Result<Answer, Failure> {
+    let (service, socket) = manager.units()?;
+    let outdated = || started::ask(ctx).is_ok_and(|answer| answer.outdated);
+    if service.is_active() && socket.is_active() && files == Files::AsTheyWere && !outdated() {
+        return started::wait(ctx);
+    }
+    restart::start_again(ctx, manager, &socket)
+}
+
+fn tell_about(ctx: &Context, manager: &Manager) {
+    for difference in variables::differences(ctx, manager) {
+        ctx.out.warn(&difference);
+    }
+    match linger::is_on(ctx) {
+        Some(true) => {}
+        Some(false) => ctx.out.warn(&format!("it stops when you log out; to keep it running: `{}`", linger::REMEDY)),
+        None => ctx.out.note(format!("if it is to go on after you log out: `{}`", linger::REMEDY)),
+    }
+    ctx.out.note("its log: `handoff logs -f`; how it is: `handoff service status`");
+}

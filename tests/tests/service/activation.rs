@@ -1,0 +1,103 @@
+//! The socket unit: first use, restarts without a lost connection, one daemon.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use handoffd_tests::{Control, wait};
+
+use crate::Test;
+use crate::fixture::{Home, SERVICE, SOCKET, said};
+
+pub(crate) const TESTS: &[Test] = &[
+    ("the_first_use_starts_the_daemon", the_first_use_starts_the_daemon),
+    ("a_restart_loses_no_connection_attempt", a_restart_loses_no_connection_attempt),
+    ("two_starts_give_one_daemon", two_starts_give_one_daemon),
+    (
+        "install_does_not_take_the_socket_from_a_daemon_in_a_terminal",
+        install_does_not_take_the_socket_from_a_daemon_in_a_terminal,
+    ),
+    ("a_socket_of_the_configuration_is_listened_on", a_socket_of_the_configuration_is_listened_on),
+    ("a_socket_that_vanished_comes_back_with_a_restart", a_socket_that_vanished_comes_back_with_a_restart),
+];
+
+fn the_first_use_starts_the_daemon() {
+    let home = Home::installed();
+    home.systemctl(&["stop", SERVICE]).good();
+    home.handoff(&["status"]).good();
+    assert_eq!(home.state(), "active");
+}
+
+fn a_restart_loses_no_connection_attempt() {
+    let home = Home::installed();
+    let (socket, done, answered) = (home.socket(), AtomicBool::new(false), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    // A connection may end with the old daemon; that it cannot be made at all must not happen.
+                    let stream = std::os::unix::net::UnixStream::connect(&socket).expect("somebody listens");
+                    drop(stream);
+                    if Control::try_open(&socket).is_some() {
+                        answered.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+        for _ in 0..3 {
+            let before = answered.load(Ordering::Relaxed);
+            home.systemctl(&["restart", SERVICE]).good();
+            wait::until_true("clients are answered again", || answered.load(Ordering::Relaxed) > before + 4);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+fn two_starts_give_one_daemon() {
+    let home = Home::installed();
+    let pid = home.pid();
+    let second = said(std::process::Command::new(home.program("handoffd")).env_remove("NOTIFY_SOCKET"));
+    assert!(second.code == 3 && second.err.contains(&format!("pid {pid}")), "{second:?}");
+    home.systemctl(&["start", SERVICE]).good();
+    assert_eq!((home.pid(), home.connect().hello["daemon"]["pid"].clone()), (pid, pid.into()));
+}
+
+fn install_does_not_take_the_socket_from_a_daemon_in_a_terminal() {
+    let home = Home::new();
+    let mut by_hand = std::process::Command::new(home.program("handoffd")).spawn().unwrap();
+    wait::until_true("it answers", || Control::try_open(&home.socket()).is_some());
+    let pid = by_hand.id();
+    home.handoff(&["service", "install"]).failed_with(4, &format!("kill {pid}"));
+    assert_eq!(home.connect().hello["daemon"]["pid"], pid);
+    assert_eq!(home.written(), [""; 0]);
+    by_hand.kill().unwrap();
+    by_hand.wait().unwrap();
+    home.handoff(&["service", "install"]).good();
+    assert_eq!(home.connect().hello["daemon"]["pid"], home.pid());
+}
+
+fn a_socket_of_the_configuration_is_listened_on() {
+    let home = Home::new();
+    let own = home.path("own/socket");
+    home.configure(&format!("[daemon]\nsocket = \"{}\"\n", own.display()));
+    home.handoff(&["service", "install"]).good();
+    assert!(Control::try_open(&own).is_some());
+    assert_eq!(home.show(SOCKET, "Listen"), format!("{} (Stream)", own.display()));
+    // Changed later, without another installation: it is served beside the unit's.
+    let other = home.path("own/other");
+    home.configure(&format!("[daemon]\nsocket = \"{}\"\n", other.display()));
+    home.systemctl(&["restart", SERVICE]).good();
+    assert!(Control::try_open(&other).is_some() && Control::try_open(&own).is_some());
+    home.handoff(&["service", "install"]).good();
+    assert_eq!(home.show(SOCKET, "Listen"), format!("{} (Stream)", other.display()));
+    assert!(Control::try_open(&other).is_some());
+}
+
+fn a_socket_that_vanished_comes_back_with_a_restart() {
+    let home = Home::installed();
+    std::fs::remove_file(home.socket()).unwrap();
+    wait::until_within(Duration::from_secs(10), "the log says it", || {
+        home.handoff(&["logs"]).out.contains("the socket's file has vanished").then_some(())
+    });
+    home.handoff(&["service", "restart"]).good();
+    home.connect();
+}

@@ -1,0 +1,112 @@
+//! Starts that fail: the reason is told, and what cannot help is not repeated (F133, F137).
+
+use std::time::Duration;
+
+use handoffd_tests::wait;
+
+use crate::Test;
+use crate::fixture::{Home, SERVICE, SOCKET};
+
+pub(crate) const TESTS: &[Test] = &[
+    (
+        "f133_an_invalid_configuration_is_told_and_not_tried_again",
+        f133_an_invalid_configuration_is_told_and_not_tried_again,
+    ),
+    ("f137_a_failed_start_says_why", f137_a_failed_start_says_why),
+    ("f133_a_fault_that_may_pass_is_tried_again_slowly", f133_a_fault_that_may_pass_is_tried_again_slowly),
+    ("a_masked_unit_is_not_written_through", a_masked_unit_is_not_written_through),
+];
+
+fn f133_an_invalid_configuration_is_told_and_not_tried_again() {
+    let home = Home::new();
+    home.configure("[log]\nlevel = \"loud\"\n");
+    let said = home.handoff(&["service", "install"]).failed_with(1, "did not start: its configuration is invalid");
+    assert!(said.err.contains("config.toml:2: `log.level`"), "{said:?}");
+    assert_eq!((home.state().as_str(), home.show(SERVICE, "NRestarts").as_str()), ("failed", "0"));
+    home.handoff(&["service", "status"]).failed_with(1, "`log.level`");
+    // A client's connection would start it; it must come to an end, too, and leave a way back.
+    home.handoff(&["status"]).failed_with(3, "");
+    home.configure("");
+    home.handoff(&["service", "restart"]).good();
+    home.handoff(&["status"]).good();
+    assert_eq!(home.show(SOCKET, "ActiveState"), "active");
+}
+
+fn f137_a_failed_start_says_why() {
+    let home = Home::installed();
+    home.systemctl(&["stop", SERVICE]).good();
+    let state = home.path(".local/state/handoffd");
+    let check = |break_it: &dyn Fn(), words: &str, repair: &dyn Fn()| {
+        home.systemctl(&["stop", SERVICE]).good();
+        break_it();
+        home.handoff(&["service", "restart"]).failed_with(1, words);
+        repair();
+        home.handoff(&["service", "restart"]).good();
+    };
+    let remove = |path: &std::path::Path| std::fs::remove_dir_all(path).unwrap();
+    check(
+        &|| {
+            std::fs::rename(&state, home.path("aside")).unwrap();
+            home.write(".local/state/handoffd", "");
+        },
+        "is not a folder",
+        &|| {
+            std::fs::remove_file(&state).unwrap();
+            std::fs::rename(home.path("aside"), &state).unwrap();
+        },
+    );
+    let projects = state.join("projects.json");
+    check(
+        &|| {
+            home.write(".local/state/handoffd/projects.json", "{");
+        },
+        "projects.json",
+        &|| std::fs::remove_file(&projects).unwrap(),
+    );
+    let log = home.path("log");
+    check(
+        &|| {
+            home.write("log", "");
+            home.configure(&format!("[log]\ndir = \"{}\"\n", log.display()));
+        },
+        "is not a folder",
+        &|| {
+            std::fs::remove_file(&log).unwrap();
+            home.configure("");
+        },
+    );
+    check(&|| std::fs::rename(home.program("handoffd"), home.path("handoffd")).unwrap(), "cannot be started", &|| {
+        std::fs::rename(home.path("handoffd"), home.program("handoffd")).unwrap();
+    });
+    let socket = home.path("socket");
+    check(
+        &|| {
+            std::fs::create_dir(&socket).unwrap();
+            home.configure(&format!("[daemon]\nsocket = \"{}\"\n", socket.display()));
+        },
+        "it is not a socket",
+        &|| {
+            remove(&socket);
+            home.configure("");
+        },
+    );
+}
+
+fn f133_a_fault_that_may_pass_is_tried_again_slowly() {
+    let home = Home::installed();
+    home.systemctl(&["stop", SERVICE]).good();
+    home.write(".local/state/handoffd/projects.json", "{");
+    home.handoff(&["service", "restart"]).failed_with(1, "projects.json");
+    let restarts = || home.show(SERVICE, "NRestarts").parse::<u32>().unwrap();
+    wait::stays(Duration::from_secs(3), "few attempts", || restarts() <= 3);
+    std::fs::remove_file(home.path(".local/state/handoffd/projects.json")).unwrap();
+    wait::until_true("it comes by itself", || home.state() == "active");
+}
+
+fn a_masked_unit_is_not_written_through() {
+    let home = Home::new();
+    std::os::unix::fs::symlink("/dev/null", home.units().join(SERVICE)).unwrap();
+    home.handoff(&["service", "install"]).failed_with(4, "unmask");
+    home.systemctl(&["unmask", SERVICE]).good();
+    home.handoff(&["service", "install"]).good();
+}
