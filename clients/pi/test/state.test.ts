@@ -136,6 +136,7 @@ test("names of any length fit into a line", () => {
   book.put({ run_id: "r", agent: "x".repeat(9_999), model: "y".repeat(9_999), state: "running" });
   assert.ok(JSON.stringify(book.all).length < 600);
   assert.equal(book.put({ run_id: "r".repeat(300), agent: "x", state: "running" }), undefined);
+  assert.equal(book.isPartial, true, "it is missing, and that is said");
 });
 
 test("runs beyond the most that are kept are counted as missing", () => {

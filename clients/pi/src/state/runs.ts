@@ -43,9 +43,8 @@ export class RunBook {
 
   /** What is new in it, if anything. */
   put(run: Run, dir?: string): Change | undefined {
-    if (run.run_id.length > MOST_ID) return undefined;
     const old = this.runs.get(run.run_id);
-    if (!old && this.runs.size >= MOST_RUNS) {
+    if (!old && (this.runs.size >= MOST_RUNS || run.run_id.length > MOST_ID)) {
       this.lost = true;
       return undefined;
     }
