@@ -185,7 +185,7 @@ export class HandoffCommand {
       case "broken":
         return `handoffd cannot be reached: ${line(fault.text)}. This session tries again by itself.`;
       default:
-        return "handoffd is not running, so no tasks are handed over. Start it with `handoffd`; this session finds it by itself.";
+        return "handoffd is not running, so no tasks are handed over. Start it with `handoffd`, or for good with `handoff service install`; this session finds it by itself.";
     }
   }
 
