@@ -56,6 +56,7 @@ export class Link {
 
   /** Gives the connection up, as if it had been lost, and tries again. */
   drop(fault: Fault): void {
+    if (!this.rpc) return;
     this.dropped = fault;
     this.socket?.destroy();
   }
