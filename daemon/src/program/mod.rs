@@ -42,6 +42,12 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// The arguments, for the manual page.
+#[must_use]
+pub fn command() -> clap::Command {
+    <Args as clap::CommandFactory>::command()
+}
+
 /// The whole program.
 #[must_use]
 pub fn main() -> ExitCode {

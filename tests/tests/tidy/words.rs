@@ -12,6 +12,7 @@ const HOSTS: &[&str] = &[
     "rustup.rs",
     "semver.org",
     "www.apache.org",
+    "www.debian.org",
     "www.apple.com",
     "www.jsonrpc.org",
 ];

@@ -27,7 +27,24 @@ pub(crate) fn worst(said: &Said, check: &str) -> String {
     if matches!(found["state"].as_str(), Some("warning" | "fault")) {
         assert!(found["remedy"].is_string(), "no remedy: {found}");
     }
+    if let Some(remedy) = found["remedy"].as_str() {
+        is_a_command_of_ours(remedy);
+    }
     format!("{}: {} | {}", text("state"), text("what"), text("remedy"))
+}
+
+/// A remedy that begins with `handoff` names a command that there is, with options that it takes.
+#[track_caller]
+fn is_a_command_of_ours(remedy: &str) {
+    let mut words = remedy.split([' ', ';', ',', '(']).skip_while(|word| *word != "handoff").skip(1);
+    let Some(name) = words.next().filter(|_| remedy.starts_with("handoff ")) else { return };
+    let command = cli::command();
+    let known = command.find_subcommand(name).unwrap_or_else(|| panic!("there is no handoff {name}: {remedy}"));
+    let next = words.next().unwrap_or_default();
+    let option = next.strip_prefix("--");
+    let takes = |option: &str| known.get_arguments().any(|argument| argument.get_long() == Some(option));
+    assert!(option.is_none_or(takes), "handoff {name} has no {next}: {remedy}");
+    assert!(!known.has_subcommands() || known.find_subcommand(next).is_some(), "handoff {name} needs more: {remedy}");
 }
 
 pub(crate) fn doctor(world: &TestEnv) -> Said {

@@ -16,6 +16,7 @@ mod lint;
 mod logs;
 mod mcp;
 mod member;
+mod operations;
 mod packet;
 mod person;
 mod planner;
