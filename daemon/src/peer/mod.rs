@@ -4,6 +4,7 @@
 //! waits for it. Lines of one peer leave in the order in which they were queued. While nothing waits, a line goes straight
 //! into the socket, from whatever thread it comes: a message to an idle session needs no other thread to get on its way.
 
+mod pieces;
 mod responder;
 
 use std::collections::HashMap;
@@ -19,12 +20,16 @@ use wire::error::ErrorObject;
 use wire::rpc::{self, Id};
 use wire::{Call, Notify};
 
+pub use self::pieces::Pieces;
 pub use self::responder::Responder;
 
-/// One line on its way out.
+/// How a result that ends with a list ends.
+const LIST_END: &[u8] = b"]}}\n";
+
+/// One line, or a piece of one, on its way out.
 #[derive(Debug)]
 pub struct Outbound {
-    /// The bytes, with the line end.
+    /// The bytes; the last ones of a line are its end.
     pub line: Vec<u8>,
     /// So many of them are in the socket already.
     pub done: usize,
@@ -138,6 +143,19 @@ impl Peer {
         }
     }
 
+    /// Queues a result that ends with a list: `result` has it empty, as its last member, and `list` has what is in it.
+    pub fn result_with_list<T: Serialize>(&self, id: &Id, result: &T, list: Pieces) {
+        match rpc::result_line(id, result, wire::limits::DAEMON_LINE.saturating_sub(list.len())) {
+            Ok(mut line) if line.ends_with(LIST_END) => {
+                line.truncate(line.len() - LIST_END.len());
+                let pieces = std::iter::once(line).chain(list.into_pieces()).chain([LIST_END.to_vec()]);
+                self.queue_bytes(pieces.filter(|piece| !piece.is_empty()), None);
+            }
+            Ok(_) => self.error(Some(id), &ErrorObject::internal("a result does not end with its list")),
+            Err(error) => self.error(Some(id), &ErrorObject::internal(&error.to_string())),
+        }
+    }
+
     /// Queues an error.
     pub fn error(&self, id: Option<&Id>, error: &ErrorObject) {
         self.queue_line(rpc::error_line(id, error, wire::limits::DAEMON_LINE).ok(), None);
@@ -149,7 +167,18 @@ impl Peer {
             self.close();
             return;
         };
+        self.queue_bytes([line], dispatch);
+    }
+
+    /// Queues the bytes of one line, which may come in pieces: nothing else gets between them.
+    fn queue_bytes(&self, pieces: impl IntoIterator<Item = Vec<u8>>, dispatch: Option<DispatchId>) {
         let mut way = lock(&self.way);
+        for piece in pieces {
+            self.queue_piece(&mut way, piece, dispatch);
+        }
+    }
+
+    fn queue_piece(&self, way: &mut Way, line: Vec<u8>, dispatch: Option<DispatchId>) {
         let done = way.write(&line);
         if done == line.len() {
             return;

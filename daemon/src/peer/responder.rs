@@ -8,7 +8,7 @@ use serde::Serialize;
 use wire::error::ErrorObject;
 use wire::rpc::Id;
 
-use super::Peer;
+use super::{Peer, Pieces};
 
 type OnRefusal = Box<dyn FnOnce(&ErrorObject) + Send>;
 
@@ -53,6 +53,12 @@ impl Responder {
     pub fn result<T: Serialize>(mut self, result: &T) {
         self.answered = true;
         self.peer.result(&self.id, result);
+    }
+
+    /// Answers well, with a long list: see [`Peer::result_with_list`].
+    pub fn result_with_list<T: Serialize>(mut self, result: &T, list: Pieces) {
+        self.answered = true;
+        self.peer.result_with_list(&self.id, result, list);
     }
 
     /// Refuses.

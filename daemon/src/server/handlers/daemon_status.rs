@@ -5,14 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
-use wire::Raw;
 use wire::error::ErrorObject;
-use wire::status::{DaemonDetail, MemberStatus, ProjectState, ProjectStatus, ProjectWatch, QueueStatus, WatchMode};
+use wire::status::{DaemonDetail, MemberStatus, ProjectState, ProjectStatus, ProjectWatch, QueueStatus, Status, WatchMode};
 
 use crate::actor::mail::ProjectRef;
 use crate::clock;
-use crate::peer::Responder;
+use crate::peer::{Pieces, Responder};
 use crate::projects::ask_status;
 use crate::server::Service;
 
@@ -26,16 +24,9 @@ const MOST_ASKED: usize = 64;
 pub(super) async fn handle(service: &Service, answer: Responder) {
     let members = service.hub.team.shown().await;
     match projects(service.hub.projects.all(), members).await {
-        Ok(projects) => answer.result(&Shown { daemon: daemon(service), projects }),
+        Ok(projects) => answer.result_with_list(&Status { daemon: daemon(service), projects: Vec::new() }, projects),
         Err(error) => answer.error(ErrorObject::internal(&error.to_string())),
     }
-}
-
-/// [`wire::status::Status`], with the projects as JSON.
-#[derive(Serialize)]
-struct Shown {
-    daemon: DaemonDetail,
-    projects: Raw,
 }
 
 fn daemon(service: &Service) -> DaemonDetail {
@@ -55,8 +46,8 @@ fn daemon(service: &Service) -> DaemonDetail {
 }
 
 /// The answers in the order of the registry, each written down as it comes: a thousand of them take little memory so.
-async fn projects(all: Vec<ProjectRef>, mut members: Vec<(Arc<Path>, MemberStatus)>) -> Result<Raw, serde_json::Error> {
-    let mut list = String::from("[");
+async fn projects(all: Vec<ProjectRef>, mut members: Vec<(Arc<Path>, MemberStatus)>) -> serde_json::Result<Pieces> {
+    let mut list = Pieces::default();
     let mut asked = VecDeque::new();
     let mut rest = all.into_iter();
     loop {
@@ -72,13 +63,9 @@ async fn projects(all: Vec<ProjectRef>, mut members: Vec<(Arc<Path>, MemberStatu
         let Ok(mut status) = next.await else { continue };
         let here = members.extract_if(.., |(path, _)| **path == *Path::new(&status.path));
         status.members = here.map(|(_, member)| member).collect();
-        if list.len() > 1 {
-            list.push(',');
-        }
-        list.push_str(&serde_json::to_string(&status)?);
+        list.push(&status)?;
     }
-    list.push(']');
-    Raw::parse(list)
+    Ok(list)
 }
 
 /// A project whose actor does not answer.
