@@ -2,12 +2,12 @@
 //!
 //! A job that hangs longer than [`STUCK_AFTER`] gives its place up, so that it stalls its own project only.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinHandle;
+use tokio::sync::oneshot;
 
 /// Jobs that run side by side when none hangs.
 const WORKERS: usize = 4;
@@ -19,11 +19,32 @@ pub const MOST_STUCK: usize = 60;
 /// A handle on the pool; clones share it.
 #[derive(Debug, Clone)]
 pub struct Pool {
-    places: Arc<Semaphore>,
-    stuck: Arc<AtomicUsize>,
+    shared: Arc<Mutex<Shared>>,
     stuck_after: Duration,
     /// So many may give their places up.
     most_stuck: usize,
+}
+
+/// What the pool's threads and those who bring jobs share. While a job waits, [`WORKERS`] are running.
+#[derive(Default)]
+struct Shared {
+    /// The jobs that have a place, each on a thread of its own.
+    running: Vec<u64>,
+    /// Those that have given it up.
+    hanging: Vec<u64>,
+    /// Those that wait for one. A thread that has done its job takes the next one itself: so there are never more
+    /// threads, and heaps of theirs, than places.
+    waiting: VecDeque<Job>,
+    /// The number of the next job.
+    next: u64,
+}
+
+/// A job that has not begun.
+struct Job {
+    number: u64,
+    work: Box<dyn FnOnce() + Send>,
+    /// Told when it begins; when nobody listens any more, it does not.
+    begins: Option<oneshot::Sender<()>>,
 }
 
 impl Default for Pool {
@@ -42,7 +63,7 @@ pub enum PoolError {
 
 impl Pool {
     fn new(stuck_after: Duration, most_stuck: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(WORKERS)), stuck: Arc::default(), stuck_after, most_stuck }
+        Self { shared: Arc::default(), stuck_after, most_stuck }
     }
 
     /// For work on file systems that can hang, and only for that: it takes no place from other work, and when
@@ -52,7 +73,8 @@ impl Pool {
         Self::new(STUCK_AFTER, MOST_STUCK)
     }
 
-    /// Runs `job` on a blocking thread, from now on if there is a place, else from when one is free and this is polled.
+    /// Runs `job` on a blocking thread of the runtime that this is called in, as soon as there is a place. When the future
+    /// is dropped before the job has begun, it never does.
     ///
     /// # Errors
     /// The job panicked.
@@ -61,49 +83,119 @@ impl Pool {
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
+        let (done, result) = oneshot::channel();
+        let work = Box::new(move || {
+            // A panic drops `done`, and the hook has put it into the log.
+            if let Ok(value) = catch_unwind(AssertUnwindSafe(job)) {
+                done.send(value).ok();
+            }
+        });
+        let (number, begun) = self.bring(work);
         let pool = self.clone();
-        let begun = match self.places.clone().try_acquire_owned() {
-            Ok(place) => Ok((Some(place), tokio::task::spawn_blocking(job))),
-            Err(_) => Err(job),
-        };
         async move {
-            let (place, running) = match begun {
-                Ok(begun) => begun,
-                // The semaphore is never closed, so an error cannot happen; without a place the job still runs.
-                Err(job) => (pool.places.clone().acquire_owned().await.ok(), tokio::task::spawn_blocking(job)),
-            };
-            pool.watch_over(place, running).await
+            if let Some(begun) = begun {
+                begun.await.map_err(|_| PoolError::Panicked)?;
+            }
+            pool.watch_over(number, result).await
         }
     }
 
     /// How many jobs hang now.
     #[must_use]
     pub fn stuck(&self) -> usize {
-        self.stuck.load(Ordering::Relaxed)
+        lock(&self.shared).hanging.len()
     }
 
-    /// Waits for a job; one that hangs gives its place up.
-    async fn watch_over<T>(
-        &self,
-        place: Option<OwnedSemaphorePermit>,
-        mut running: JoinHandle<T>,
-    ) -> Result<T, PoolError> {
-        let result = match tokio::time::timeout(self.stuck_after, &mut running).await {
+    /// Gives a job to a thread, or lets it wait for one: then its beginning is told.
+    fn bring(&self, work: Box<dyn FnOnce() + Send>) -> (u64, Option<oneshot::Receiver<()>>) {
+        let mut shared = lock(&self.shared);
+        let number = shared.next;
+        shared.next += 1;
+        if shared.running.len() < WORKERS {
+            shared.running.push(number);
+            drop(shared);
+            self.start_thread(Job { number, work, begins: None });
+            return (number, None);
+        }
+        let (begins, begun) = oneshot::channel();
+        shared.waiting.push_back(Job { number, work, begins: Some(begins) });
+        (number, Some(begun))
+    }
+
+    fn start_thread(&self, job: Job) {
+        let shared = Arc::clone(&self.shared);
+        tokio::task::spawn_blocking(move || work(&shared, job));
+    }
+
+    /// Waits for a job that has begun; one that hangs gives its place up.
+    async fn watch_over<T>(&self, number: u64, mut result: oneshot::Receiver<T>) -> Result<T, PoolError> {
+        let result = match tokio::time::timeout(self.stuck_after, &mut result).await {
             Ok(result) => result,
-            Err(_) if self.is_one_more_stuck() => {
-                drop(place);
-                let result = running.await;
-                self.stuck.fetch_sub(1, Ordering::Relaxed);
-                result
+            Err(_) => {
+                self.hangs(number);
+                result.await
             }
-            Err(_) => running.await,
         };
         result.map_err(|_| PoolError::Panicked)
     }
 
-    fn is_one_more_stuck(&self) -> bool {
-        let more = |stuck: usize| (stuck < self.most_stuck).then_some(stuck + 1);
-        self.stuck.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    /// A job hangs: if not too many do, another one gets its place. It may have ended in this moment.
+    fn hangs(&self, number: u64) {
+        let mut shared = lock(&self.shared);
+        if shared.hanging.len() >= self.most_stuck || !remove(&mut shared.running, number) {
+            return;
+        }
+        shared.hanging.push(number);
+        if let Some(job) = shared.next_job() {
+            drop(shared);
+            self.start_thread(job);
+        }
+    }
+}
+
+impl Shared {
+    /// The next job that somebody still waits for; it has a place now.
+    fn next_job(&mut self) -> Option<Job> {
+        loop {
+            let mut job = self.waiting.pop_front()?;
+            if job.begins.take().is_none_or(|begins| begins.send(()).is_ok()) {
+                self.running.push(job.number);
+                return Some(job);
+            }
+        }
+    }
+}
+
+/// What a thread does: jobs, as long as one waits and the last did not give its place up.
+fn work(shared: &Mutex<Shared>, mut job: Job) {
+    loop {
+        (job.work)();
+        let mut shared = lock(shared);
+        if !remove(&mut shared.running, job.number) {
+            remove(&mut shared.hanging, job.number);
+            return;
+        }
+        match shared.next_job() {
+            Some(next) => job = next,
+            None => return,
+        }
+    }
+}
+
+/// Whether it was there.
+fn remove(numbers: &mut Vec<u64>, number: u64) -> bool {
+    let at = numbers.iter().position(|known| *known == number);
+    at.map(|at| numbers.swap_remove(at)).is_some()
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (running, hanging, waiting) = (&self.running, &self.hanging, self.waiting.len());
+        f.debug_struct("Shared").field("running", running).field("hanging", hanging).field("waiting", &waiting).finish()
     }
 }
 
@@ -146,7 +238,7 @@ mod tests {
     async fn when_too_many_hang_the_rest_waits_and_takes_no_more_threads() {
         let pool = Pool::new(Duration::from_millis(10), WORKERS);
         let (some, more) = (hang(&pool), hang(&pool));
-        while pool.stuck() < WORKERS || pool.places.available_permits() > 0 {
+        while pool.stuck() < WORKERS || lock(&pool.shared).running.len() < WORKERS {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert!(tokio::time::timeout(Duration::from_millis(100), pool.run(|| 8)).await.is_err());
@@ -154,6 +246,32 @@ mod tests {
         end(some).await;
         end(more).await;
         assert_eq!((pool.stuck(), pool.run(|| 9).await.unwrap()), (0, 9));
+    }
+
+    #[tokio::test]
+    async fn many_jobs_take_no_more_threads_than_there_are_places() {
+        let pool = Pool::default();
+        let jobs: Vec<_> = (0..200).map(|_| pool.run(|| std::thread::current().id())).collect();
+        let mut threads = std::collections::HashSet::new();
+        for job in jobs {
+            threads.insert(job.await.unwrap());
+        }
+        assert!(threads.len() <= WORKERS, "{} threads", threads.len());
+    }
+
+    #[tokio::test]
+    async fn a_job_that_nobody_waits_for_any_more_does_not_begin() {
+        let pool = Pool::default();
+        let (gates, jobs) = hang(&pool);
+        while lock(&pool.shared).running.len() < WORKERS {
+            tokio::task::yield_now().await;
+        }
+        let (told, done) = std::sync::mpsc::channel();
+        drop(pool.run(move || told.send(())));
+        let last = pool.run(|| 7);
+        end((gates, jobs)).await;
+        assert_eq!(last.await.unwrap(), 7);
+        assert!(done.recv().is_err());
     }
 
     #[tokio::test]
