@@ -2,11 +2,13 @@
 //!
 //! A job that hangs longer than [`STUCK_AFTER`] gives its place up, so that it stalls its own project only.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 /// Jobs that run side by side when none hangs.
@@ -123,8 +125,14 @@ impl Pool {
     }
 
     fn start_thread(&self, job: Job) {
-        let shared = Arc::clone(&self.shared);
-        tokio::task::spawn_blocking(move || work(&shared, job));
+        let kept = Kept { shared: Arc::clone(&self.shared), job: Some(job), runtime: Handle::current() };
+        match KEEP.replace(Keep::No) {
+            Keep::First => KEEP.set(Keep::Kept(kept)),
+            other => {
+                KEEP.set(other);
+                drop(kept);
+            }
+        }
     }
 
     /// Waits for a job that has begun; one that hangs gives its place up.
@@ -149,6 +157,55 @@ impl Pool {
         if let Some(job) = shared.next_job() {
             drop(shared);
             self.start_thread(job);
+        }
+    }
+}
+
+/// A job with a place, for the thread that has brought it.
+#[derive(Debug)]
+pub struct Kept {
+    shared: Arc<Mutex<Shared>>,
+    job: Option<Job>,
+    runtime: Handle,
+}
+
+/// Whether the thread keeps what it brings.
+enum Keep {
+    No,
+    First,
+    Kept(Kept),
+}
+
+thread_local! {
+    static KEEP: Cell<Keep> = const { Cell::new(Keep::No) };
+}
+
+/// What `act` brings to a pool first is not given to a thread of the pool, if there is a place for it: this thread has time
+/// to do it itself. It must [`Kept::run`] it, or drop it soon: then the pool has it.
+pub fn keep_first(act: impl FnOnce()) -> Option<Kept> {
+    KEEP.set(Keep::First);
+    act();
+    match KEEP.replace(Keep::No) {
+        Keep::Kept(kept) => Some(kept),
+        Keep::No | Keep::First => None,
+    }
+}
+
+impl Kept {
+    /// Does the job, and those that wait for its place.
+    pub fn run(mut self) {
+        let _entered = self.runtime.enter();
+        if let Some(job) = self.job.take() {
+            work(&self.shared, job);
+        }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(job) = self.job.take() {
+            let shared = Arc::clone(&self.shared);
+            self.runtime.spawn_blocking(move || work(&shared, job));
         }
     }
 }
@@ -190,6 +247,12 @@ fn remove(numbers: &mut Vec<u64>, number: u64) -> bool {
 
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job").field("number", &self.number).finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for Shared {
@@ -272,6 +335,36 @@ mod tests {
         end((gates, jobs)).await;
         assert_eq!(last.await.unwrap(), 7);
         assert!(done.recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_thread_does_the_first_job_that_it_brings_itself_if_it_wants_to() {
+        let pool = Pool::default();
+        let here = std::thread::current().id();
+        let thread = || std::thread::current().id();
+        let mut brought = Vec::new();
+        let kept = keep_first(|| brought.extend([pool.run(thread), pool.run(thread)])).unwrap();
+        kept.run();
+        let mut brought = brought.into_iter();
+        assert_eq!(brought.next().unwrap().await.unwrap(), here);
+        assert_ne!(brought.next().unwrap().await.unwrap(), here);
+        drop(keep_first(|| brought = vec![pool.run(thread)].into_iter()).unwrap());
+        assert_ne!(brought.next().unwrap().await.unwrap(), here, "dropped, it is the pool's");
+        assert!(keep_first(|| ()).is_none());
+        assert_ne!(pool.run(thread).await.unwrap(), here);
+    }
+
+    #[tokio::test]
+    async fn a_job_without_a_place_is_not_kept() {
+        let pool = Pool::default();
+        let hanging = hang(&pool);
+        while lock(&pool.shared).running.len() < WORKERS {
+            tokio::task::yield_now().await;
+        }
+        let mut brought = Vec::new();
+        assert!(keep_first(|| brought.push(pool.run(|| 7))).is_none());
+        end(hanging).await;
+        assert_eq!(brought.remove(0).await.unwrap(), 7);
     }
 
     #[tokio::test]

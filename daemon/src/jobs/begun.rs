@@ -1,8 +1,9 @@
 //! The first half of a claim: RUNNING beside the file, seen by nobody, and on its way to the disk on another thread.
 //!
 //! The wait for the disk is most of what a dispatch takes, so all the rest is done in its shadow. When a PENDING that is
-//! read will most likely be claimed, this begins before it is judged. Nothing is decided here: what turns out not to be
-//! wanted is removed.
+//! read will most likely be claimed, this begins before it is judged. Making the private file is part of it: the folder
+//! may still be held by the planner's rename, which takes as long as its old file needs to be freed. Nothing is decided
+//! here: what turns out not to be wanted is removed.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -22,7 +23,7 @@ pub struct Begun {
     dispatch: DispatchId,
     started: Wall,
     hash: RawHash,
-    text: String,
+    text: Arc<str>,
     writing: OnItsWay,
     ahead: Ahead,
 }
@@ -38,14 +39,14 @@ pub struct Likely {
 
 /// A first half of which only the disk is not done.
 pub(super) struct Rest {
-    text: String,
+    text: Arc<str>,
     writing: OnItsWay,
 }
 
 /// What there is when the first half is over.
 pub(super) struct FirstHalf {
     /// The bytes of RUNNING.
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     /// Those bytes on the disk.
     pub(super) writing: Writing,
 }
@@ -69,8 +70,9 @@ impl Begun {
     ) -> Result<Self, queue::QueueFull> {
         let (dispatch, started) = (DispatchId::from_random(likely.moment.entropy), likely.moment.wall);
         let (hash, text) = (queue.read.hash, running(document, dispatch, started)?);
-        let writing =
-            OnItsWay::new(Staged::begin_over(project.clone(), queue, text.as_bytes()), ahead.errands().clone());
+        let (project, bytes) = (project.clone(), text.clone());
+        let begin = move || Staged::begin_over(project, queue, bytes.as_bytes());
+        let writing = OnItsWay::new(begin, ahead.errands().clone());
         Ok(Self { dispatch, started, hash, text, writing, ahead })
     }
 
@@ -86,7 +88,9 @@ impl Begun {
     ) -> Result<Self, queue::QueueFull> {
         let (dispatch, started, hash) = (claim.dispatch, claim.started, RawHash::from(claim.hash));
         let text = running(document, dispatch, started)?;
-        let writing = OnItsWay::new(Staged::begin(project.clone(), hash, text.as_bytes()), ahead.errands().clone());
+        let (project, bytes) = (project.clone(), text.clone());
+        let begin = move || Staged::begin(project, hash, bytes.as_bytes());
+        let writing = OnItsWay::new(begin, ahead.errands().clone());
         Ok(Self { dispatch, started, hash, text, writing, ahead })
     }
 
@@ -114,22 +118,22 @@ impl Rest {
     }
 }
 
-fn running(document: &Document, dispatch: DispatchId, started: Wall) -> Result<String, queue::QueueFull> {
-    queue::start(document, dispatch, convert::timestamp(started))
+fn running(document: &Document, dispatch: DispatchId, started: Wall) -> Result<Arc<str>, queue::QueueFull> {
+    queue::start(document, dispatch, convert::timestamp(started)).map(Arc::from)
 }
 
 impl OnItsWay {
-    /// The wait for the disk begins on another thread.
-    fn new(begun: Result<Unsynced<Arc<ProjectDir>>, ReplaceError>, errand: Errands) -> Self {
-        let unsynced = match begun {
-            Ok(unsynced) => unsynced,
-            Err(error) => return Self::Done(Box::new(Err(error))),
-        };
-        let Ok(runtime) = Handle::try_current() else { return Self::Done(Box::new(unsynced.sync())) };
+    /// Another thread makes the private file and waits for the disk.
+    fn new<F>(begin: F, errand: Errands) -> Self
+    where
+        F: FnOnce() -> Result<Unsynced<Arc<ProjectDir>>, ReplaceError> + Send + 'static,
+    {
+        let write = move || begin().and_then(Unsynced::sync);
+        let Ok(runtime) = Handle::try_current() else { return Self::Done(Box::new(write())) };
         let (told, writing) = sync_channel(1);
         runtime.spawn_blocking(move || {
             // Whoever asked may have given up: then it is removed again.
-            told.send(unsynced.sync()).ok();
+            told.send(write()).ok();
             drop(errand);
         });
         Self::Syncing(writing)

@@ -22,7 +22,17 @@ pub(super) enum Hint<'a> {
     #[cfg_attr(all(target_os = "linux", not(test)), expect(dead_code, reason = "for other systems' events"))]
     Wake,
     /// That was all for now: it is time to look, and this thread may do it, though a look can wait for a disk.
-    Look,
+    Look(HandOver<'a>),
+}
+
+/// Lets another thread go on with the reading, so that this one has time for work; `false` when there is none.
+#[derive(Clone, Copy)]
+pub(super) struct HandOver<'a>(pub(super) &'a dyn Fn() -> bool);
+
+impl fmt::Debug for HandOver<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HandOver")
+    }
 }
 
 /// What a hint is about.
@@ -34,7 +44,7 @@ pub(super) enum About {
     Metadata,
 }
 
-/// Where hints go. Called on the backend's thread; blocks for nothing but [`Hint::Look`].
+/// Where hints go. Called on the backend's threads; blocks for nothing but [`Hint::Look`].
 pub(super) type Sink = Arc<dyn Fn(&Hint<'_>) + Send + Sync>;
 
 /// Makes the backend, on first need.

@@ -3,8 +3,10 @@
 //! Not through the library that other systems are watched with (`native`), for two reasons, both measured by the
 //! benches: that one asks for opens and writes, too, so that each of our own reads and temporary files would wake its
 //! thread in the middle of a dispatch; and it keeps a thread for reading alone, so that a look would need another one
-//! to be woken. Here the thread that has read what happened looks at once.
+//! to be woken. Here the thread that has read what happened looks at once, and works at once on what it finds, while
+//! another one reads on.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io;
 use std::mem::MaybeUninit;
@@ -17,8 +19,10 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use super::backend::{About, Backend, Fault, Hint, Sink};
+use super::backend::{About, Backend, Fault, HandOver, Hint, Sink};
+use super::baton::Baton;
 use super::lock;
+use super::sweep::GATHER;
 
 /// A new name, a name gone, a file that was written and closed, attributes, the folder itself. Not opens and not single
 /// writes: a writer's file is complete when it is closed, and one that is never closed is the sweep's business.
@@ -34,6 +38,8 @@ const WANTED: WatchFlags = WatchFlags::CREATE
 
 /// Room for some dozens of events.
 const BUFFER: usize = 4096;
+/// One that reads, one that may be at work.
+const THREADS: usize = 2;
 
 struct Inotify {
     shared: Arc<Shared>,
@@ -44,6 +50,7 @@ struct Shared {
     /// Readable: the thread ends.
     stop: OwnedFd,
     folders: Mutex<Folders>,
+    baton: Baton,
 }
 
 #[derive(Default)]
@@ -51,15 +58,18 @@ struct Folders {
     by_number: HashMap<i32, PathBuf>,
 }
 
-/// Makes the instance and its thread.
+/// Makes the instance and its threads.
 pub(super) fn open(sink: Sink) -> Result<Box<dyn Backend>, Fault> {
     let events = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).map_err(instances)?;
     let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(instances)?;
-    let shared = Arc::new(Shared { events, stop, folders: Mutex::default() });
-    let reader = shared.clone();
-    let thread = std::thread::Builder::new().name("handoffd-events".to_owned());
-    thread.spawn(move || reader.read_until_stopped(&*sink)).map_err(|error| Fault::Other(error.to_string().into()))?;
-    Ok(Box::new(Inotify { shared }))
+    let shared = Arc::new(Shared { events, stop, folders: Mutex::default(), baton: Baton::default() });
+    let inotify = Inotify { shared: shared.clone() };
+    for _ in 0..THREADS {
+        let (reader, sink) = (shared.clone(), sink.clone());
+        let thread = std::thread::Builder::new().name("handoffd-events".to_owned());
+        thread.spawn(move || reader.serve(&*sink)).map_err(|error| Fault::Other(error.to_string().into()))?;
+    }
+    Ok(Box::new(inotify))
 }
 
 impl Backend for Inotify {
@@ -89,9 +99,29 @@ impl Drop for Inotify {
 }
 
 impl Shared {
-    fn read_until_stopped(&self, sink: &(dyn Fn(&Hint<'_>) + Send + Sync)) {
+    /// What each thread does: reads when it is its turn, until the other one reads on while it works.
+    fn serve(&self, sink: &(dyn Fn(&Hint<'_>) + Send + Sync)) {
+        while self.baton.take() {
+            // What follows closely on what the other one is at work on comes together.
+            std::thread::sleep(GATHER);
+            if !self.read_until_handed_over(sink) {
+                self.baton.end();
+            }
+        }
+    }
+
+    /// `false`: it is time to end.
+    fn read_until_handed_over(&self, sink: &(dyn Fn(&Hint<'_>) + Send + Sync)) -> bool {
         let mut buffer = [MaybeUninit::uninit(); BUFFER];
-        while self.wait() {
+        let handed_over = Cell::new(false);
+        let hand_over = || {
+            handed_over.set(self.baton.hand_over());
+            handed_over.get()
+        };
+        while !handed_over.get() {
+            if !self.wait() {
+                return false;
+            }
             let mut reader = inotify::Reader::new(&self.events, &mut buffer);
             loop {
                 match reader.next() {
@@ -108,8 +138,9 @@ impl Shared {
                     break;
                 }
             }
-            sink(&Hint::Look);
+            sink(&Hint::Look(HandOver(&hand_over)));
         }
+        true
     }
 
     /// Waits for events; `false` when it is time to end.
@@ -202,6 +233,7 @@ mod tests {
                 Hint::Path { path, about } => {
                     format!("{} {about:?}", path.file_name().unwrap_or_default().to_string_lossy())
                 }
+                Hint::Look(_) => "Look".to_owned(),
                 hint => format!("{hint:?}"),
             };
             told.lock().unwrap().send(text).ok();

@@ -7,6 +7,8 @@
 mod arm;
 mod backend;
 mod backoff;
+#[cfg(target_os = "linux")]
+mod baton;
 mod dirty;
 #[cfg(target_os = "linux")]
 mod inotify;
@@ -125,7 +127,7 @@ impl Shared {
             }
             Hint::Lost => self.dirty.mark_all(),
             Hint::Wake => self.dirty.wake(),
-            Hint::Look => self.look_here(),
+            Hint::Look(hand_over) => self.look_here(*hand_over),
         }
     }
 

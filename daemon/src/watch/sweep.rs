@@ -12,15 +12,16 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::backoff::Backoff;
+use super::backend::HandOver;
 use super::dirty::{Next, Weight};
 use super::stamps::By;
 use super::watched::{Looked, Watched};
 use super::{Shared, lock};
-use crate::pool::Pool;
+use crate::pool::{self, Pool};
 
 /// After an actor was told, events that follow closer than this are looked at together, so that a storm costs little and
 /// one save is read once. After our own writes, of which nobody is told, nothing waits.
-const GATHER: Duration = Duration::from_millis(2);
+pub(super) const GATHER: Duration = Duration::from_millis(2);
 /// How often folders that the kernel's limits kept from being watched are tried again.
 const ARM_AGAIN: Duration = Duration::from_secs(60);
 
@@ -171,8 +172,9 @@ fn gather(told: &mut Vec<Arc<Watched>>) {
 }
 
 impl Shared {
-    /// Looks at what is marked, on the thread that read the events.
-    pub(super) fn look_here(self: &Arc<Self>) {
+    /// Looks at what is marked, on the thread that read the events. If there is somebody to read on, the first job that
+    /// follows is done here, too: a task that has come needs no other thread to be woken on its way.
+    pub(super) fn look_here(self: &Arc<Self>, hand_over: HandOver<'_>) {
         let looker = lock(&self.looker).clone();
         let Some(looker) = looker else { return self.dirty.wake() };
         let mut batch = Vec::new();
@@ -182,8 +184,14 @@ impl Shared {
         }
         let _entered = looker.runtime.enter();
         let now = Instant::now();
-        batch.retain(|watched| self.look_at_marked(watched, &looker, now));
-        gather(&mut batch);
+        let kept = pool::keep_first(|| batch.retain(|watched| self.look_at_marked(watched, &looker, now)));
+        match kept.filter(|_| (hand_over.0)()) {
+            Some(kept) => {
+                kept.run();
+                batch.drain(..).for_each(|told| told.nudge());
+            }
+            None => gather(&mut batch),
+        }
     }
 
     /// Whether an actor was told, or may have been.

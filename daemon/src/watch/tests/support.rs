@@ -71,7 +71,7 @@ impl Silent {
     pub(in crate::watch) fn look(&self, path: &Path) {
         let sink = self.sink.lock().unwrap().clone().unwrap();
         sink(&Hint::Path { path, about: About::Content });
-        sink(&Hint::Look);
+        sink(&Hint::Look(HandOver(&|| false)));
     }
 
     pub(in crate::watch) fn lost(&self) {
