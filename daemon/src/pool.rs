@@ -2,14 +2,16 @@
 //!
 //! A job that hangs longer than [`STUCK_AFTER`] gives its place up, so that it stalls its own project only.
 
-use std::cell::Cell;
+mod kept;
+
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+
+pub use self::kept::{Kept, keep_first};
 
 /// Jobs that run side by side when none hangs.
 const WORKERS: usize = 4;
@@ -125,14 +127,7 @@ impl Pool {
     }
 
     fn start_thread(&self, job: Job) {
-        let kept = Kept { shared: Arc::clone(&self.shared), job: Some(job), runtime: Handle::current() };
-        match KEEP.replace(Keep::No) {
-            Keep::First => KEEP.set(Keep::Kept(kept)),
-            other => {
-                KEEP.set(other);
-                drop(kept);
-            }
-        }
+        kept::offer(Kept::new(Arc::clone(&self.shared), job));
     }
 
     /// Waits for a job that has begun; one that hangs gives its place up.
@@ -157,55 +152,6 @@ impl Pool {
         if let Some(job) = shared.next_job() {
             drop(shared);
             self.start_thread(job);
-        }
-    }
-}
-
-/// A job with a place, for the thread that has brought it.
-#[derive(Debug)]
-pub struct Kept {
-    shared: Arc<Mutex<Shared>>,
-    job: Option<Job>,
-    runtime: Handle,
-}
-
-/// Whether the thread keeps what it brings.
-enum Keep {
-    No,
-    First,
-    Kept(Kept),
-}
-
-thread_local! {
-    static KEEP: Cell<Keep> = const { Cell::new(Keep::No) };
-}
-
-/// What `act` brings to a pool first is not given to a thread of the pool, if there is a place for it: this thread has time
-/// to do it itself. It must [`Kept::run`] it, or drop it soon: then the pool has it.
-pub fn keep_first(act: impl FnOnce()) -> Option<Kept> {
-    KEEP.set(Keep::First);
-    act();
-    match KEEP.replace(Keep::No) {
-        Keep::Kept(kept) => Some(kept),
-        Keep::No | Keep::First => None,
-    }
-}
-
-impl Kept {
-    /// Does the job, and those that wait for its place.
-    pub fn run(mut self) {
-        let _entered = self.runtime.enter();
-        if let Some(job) = self.job.take() {
-            work(&self.shared, job);
-        }
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        if let Some(job) = self.job.take() {
-            let shared = Arc::clone(&self.shared);
-            self.runtime.spawn_blocking(move || work(&shared, job));
         }
     }
 }
@@ -263,113 +209,4 @@ impl std::fmt::Debug for Shared {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    type Hanging = (Vec<std::sync::mpsc::Sender<()>>, Vec<JoinHandle<Result<bool, PoolError>>>);
-
-    /// As many jobs as there are places; they end when their gates are dropped.
-    fn hang(pool: &Pool) -> Hanging {
-        let job = |_| {
-            let (gate, closed) = std::sync::mpsc::channel::<()>();
-            let pool = pool.clone();
-            (gate, tokio::spawn(async move { pool.run(move || closed.recv().is_err()).await }))
-        };
-        (0..WORKERS).map(job).unzip()
-    }
-
-    async fn end((gates, jobs): Hanging) {
-        drop(gates);
-        for job in jobs {
-            assert!(job.await.unwrap().unwrap());
-        }
-    }
-
-    #[tokio::test]
-    async fn jobs_that_hang_give_their_places_up() {
-        let pool = Pool::new(Duration::from_millis(10), usize::MAX);
-        let hanging = hang(&pool);
-        while pool.stuck() < WORKERS {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        assert_eq!(pool.run(|| 7).await.unwrap(), 7);
-        end(hanging).await;
-        assert_eq!(pool.stuck(), 0);
-    }
-
-    #[tokio::test]
-    async fn when_too_many_hang_the_rest_waits_and_takes_no_more_threads() {
-        let pool = Pool::new(Duration::from_millis(10), WORKERS);
-        let (some, more) = (hang(&pool), hang(&pool));
-        while pool.stuck() < WORKERS || lock(&pool.shared).running.len() < WORKERS {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        assert!(tokio::time::timeout(Duration::from_millis(100), pool.run(|| 8)).await.is_err());
-        assert_eq!(pool.stuck(), WORKERS);
-        end(some).await;
-        end(more).await;
-        assert_eq!((pool.stuck(), pool.run(|| 9).await.unwrap()), (0, 9));
-    }
-
-    #[tokio::test]
-    async fn many_jobs_take_no_more_threads_than_there_are_places() {
-        let pool = Pool::default();
-        let jobs: Vec<_> = (0..200).map(|_| pool.run(|| std::thread::current().id())).collect();
-        let mut threads = std::collections::HashSet::new();
-        for job in jobs {
-            threads.insert(job.await.unwrap());
-        }
-        assert!(threads.len() <= WORKERS, "{} threads", threads.len());
-    }
-
-    #[tokio::test]
-    async fn a_job_that_nobody_waits_for_any_more_does_not_begin() {
-        let pool = Pool::default();
-        let (gates, jobs) = hang(&pool);
-        while lock(&pool.shared).running.len() < WORKERS {
-            tokio::task::yield_now().await;
-        }
-        let (told, done) = std::sync::mpsc::channel();
-        drop(pool.run(move || told.send(())));
-        let last = pool.run(|| 7);
-        end((gates, jobs)).await;
-        assert_eq!(last.await.unwrap(), 7);
-        assert!(done.recv().is_err());
-    }
-
-    #[tokio::test]
-    async fn a_thread_does_the_first_job_that_it_brings_itself_if_it_wants_to() {
-        let pool = Pool::default();
-        let here = std::thread::current().id();
-        let thread = || std::thread::current().id();
-        let mut brought = Vec::new();
-        let kept = keep_first(|| brought.extend([pool.run(thread), pool.run(thread)])).unwrap();
-        kept.run();
-        let mut brought = brought.into_iter();
-        assert_eq!(brought.next().unwrap().await.unwrap(), here);
-        assert_ne!(brought.next().unwrap().await.unwrap(), here);
-        drop(keep_first(|| brought = vec![pool.run(thread)].into_iter()).unwrap());
-        assert_ne!(brought.next().unwrap().await.unwrap(), here, "dropped, it is the pool's");
-        assert!(keep_first(|| ()).is_none());
-        assert_ne!(pool.run(thread).await.unwrap(), here);
-    }
-
-    #[tokio::test]
-    async fn a_job_without_a_place_is_not_kept() {
-        let pool = Pool::default();
-        let hanging = hang(&pool);
-        while lock(&pool.shared).running.len() < WORKERS {
-            tokio::task::yield_now().await;
-        }
-        let mut brought = Vec::new();
-        assert!(keep_first(|| brought.push(pool.run(|| 7))).is_none());
-        end(hanging).await;
-        assert_eq!(brought.remove(0).await.unwrap(), 7);
-    }
-
-    #[tokio::test]
-    async fn a_panic_is_an_error() {
-        let result = Pool::default().run(|| panic!("boom")).await;
-        assert!(matches!(result.map(|(): ()| ()), Err(PoolError::Panicked)));
-    }
-}
+mod tests;

@@ -13,33 +13,34 @@ pub(super) struct Baton {
 
 #[derive(Default)]
 struct State {
-    is_held: bool,
-    waiting: usize,
+    /// The number of the next one who comes.
+    next: u64,
+    /// Whose turn it is: whoever came first, so that it is not taken back from one who is still waking up.
+    turn: u64,
     has_ended: bool,
 }
 
 impl Baton {
-    /// Waits until nobody has it. `false`: nobody is to read any more.
+    /// Waits for the turn. `false`: nobody is to read any more.
     pub(super) fn take(&self) -> bool {
         let mut state = lock(&self.state);
-        state.waiting += 1;
-        while state.is_held && !state.has_ended {
+        let number = state.next;
+        state.next += 1;
+        while state.turn != number && !state.has_ended {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.waiting -= 1;
-        state.is_held = true;
         !state.has_ended
     }
 
-    /// For the one who has it: gives it to another who waits. `false`: nobody does, it stays where it is.
+    /// For the one whose turn it is: now it is that of another who waits. `false`: nobody does, all stays as it is.
     pub(super) fn hand_over(&self) -> bool {
         let mut state = lock(&self.state);
-        if state.waiting == 0 {
+        if state.turn + 1 == state.next {
             return false;
         }
-        state.is_held = false;
+        state.turn += 1;
         drop(state);
-        self.changed.notify_one();
+        self.changed.notify_all();
         true
     }
 
@@ -56,19 +57,28 @@ mod tests {
 
     use super::*;
 
+    /// As soon as somebody waits.
+    fn hand_over(baton: &Baton) {
+        while !baton.hand_over() {
+            std::thread::yield_now();
+        }
+    }
+
     #[test]
     fn it_is_handed_to_one_who_waits_and_only_then() {
         let baton = Arc::new(Baton::default());
         assert!(baton.take());
         assert!(!baton.hand_over(), "nobody waits");
         let other = baton.clone();
-        let thread = std::thread::spawn(move || (other.take(), other.hand_over(), other.take()));
-        while !baton.hand_over() {
-            std::thread::yield_now();
-        }
+        let thread = std::thread::spawn(move || {
+            assert!(other.take());
+            hand_over(&other);
+            other.take()
+        });
+        hand_over(&baton);
         assert!(baton.take(), "the other hands it back");
         baton.end();
-        assert_eq!(thread.join().unwrap(), (true, true, false));
+        assert!(!thread.join().unwrap(), "nobody is to read any more");
         assert!(!baton.take());
     }
 }

@@ -38,8 +38,6 @@ const WANTED: WatchFlags = WatchFlags::CREATE
 
 /// Room for some dozens of events.
 const BUFFER: usize = 4096;
-/// One that reads, one that may be at work.
-const THREADS: usize = 2;
 
 struct Inotify {
     shared: Arc<Shared>,
@@ -64,8 +62,9 @@ pub(super) fn open(sink: Sink) -> Result<Box<dyn Backend>, Fault> {
     let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(instances)?;
     let shared = Arc::new(Shared { events, stop, folders: Mutex::default(), baton: Baton::default() });
     let inotify = Inotify { shared: shared.clone() };
-    for _ in 0..THREADS {
-        let (reader, sink) = (shared.clone(), sink.clone());
+    // One that reads, one that may be at work.
+    for sink in [sink.clone(), sink] {
+        let reader = shared.clone();
         let thread = std::thread::Builder::new().name("handoffd-events".to_owned());
         thread.spawn(move || reader.serve(&*sink)).map_err(|error| Fault::Other(error.to_string().into()))?;
     }
@@ -318,6 +317,43 @@ mod tests {
         world.hints();
         assert_eq!(world.backend.add(&inner), Err(Fault::Other("it is gone".into())));
         assert!(matches!(world.backend.add(&world.folder.path().join("none")), Err(Fault::Other(_))));
+    }
+
+    #[test]
+    fn while_one_thread_is_at_work_another_reads_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let (told, hints) = channel();
+        let (gate, opened) = channel::<()>();
+        let (told, opened) = (Mutex::new(told), Mutex::new(Some(opened)));
+        let sink = move |hint: &Hint<'_>| match hint {
+            Hint::Look(hand_over) if (hand_over.0)() => {
+                // The first to work does so for long; whoever works after it is at once done.
+                let Some(opened) = lock(&opened).take() else { return };
+                lock(&told).send("at work".to_owned()).ok();
+                assert!(opened.recv().is_err(), "the gate is dropped");
+            }
+            Hint::Path { path, .. } => {
+                lock(&told).send(path.file_name().unwrap_or_default().to_string_lossy().into_owned()).ok();
+            }
+            _ => {}
+        };
+        let mut backend = open(Arc::new(sink)).unwrap();
+        backend.add(folder.path()).unwrap();
+        let mut number = 0;
+        let mut wait_for = |wanted: &dyn Fn(&str, &str) -> bool| loop {
+            number += 1;
+            let name = number.to_string();
+            fs::write(folder.path().join(&name), "").unwrap();
+            while let Ok(hint) = hints.recv_timeout(Duration::from_millis(100)) {
+                if wanted(&hint, &name) {
+                    return;
+                }
+            }
+        };
+        wait_for(&|hint, _| hint == "at work");
+        wait_for(&|hint, name| hint == name);
+        drop(gate);
+        wait_for(&|hint, name| hint == name);
     }
 
     #[test]

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
-use super::backoff::Backoff;
 use super::backend::HandOver;
+use super::backoff::Backoff;
 use super::dirty::{Next, Weight};
 use super::stamps::By;
 use super::watched::{Looked, Watched};

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wire::error::ErrorObject;
-use wire::status::{DaemonDetail, MemberStatus, ProjectState, ProjectStatus, ProjectWatch, QueueStatus, Status, WatchMode};
+use wire::status::{
+    DaemonDetail, MemberStatus, ProjectState, ProjectStatus, ProjectWatch, QueueStatus, Status, WatchMode,
+};
 
 use crate::actor::mail::ProjectRef;
 use crate::clock;

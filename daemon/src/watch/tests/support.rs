@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::actor::mail::Mail;
 use crate::config::{WatchConfig, WatchMode};
 use crate::pool::Pool;
-use crate::watch::backend::{About, Backend, Fault, Hint, Sink};
+use crate::watch::backend::{About, Backend, Fault, HandOver, Hint, Sink};
 use crate::watch::sweep;
 use crate::watch::{Watch, Watched};
 
