@@ -74,6 +74,15 @@ impl Control {
         found.unwrap_or_else(|| panic!("never {state} {reason}; last: {last}"))
     }
 
+    /// Waits until the daemon takes the project's session for busy: its word and news of a file come on different ways.
+    ///
+    /// # Panics
+    /// When it never does.
+    pub fn wait_busy(&self, project: &Project) {
+        let busy = self.try_wait(|| (self.project(project)["session"]["idle"] == false).then_some(()));
+        assert!(busy.is_some(), "the session is never busy");
+    }
+
     fn try_wait<T>(&self, mut look: impl FnMut() -> Option<T>) -> Option<T> {
         let end = std::time::Instant::now() + wait::PATIENCE;
         loop {

@@ -15,7 +15,7 @@ fn cancel(stage: &Stage, id: &str) -> Result<Value, handoffd_tests::RpcError> {
 fn f257_cancel_of_a_waiting_task() {
     let stage = stage();
     stage.session.state("busy");
-    stage.session.ping();
+    stage.control.wait_busy(&stage.project);
     stage.project.plan(&Task::new("t-1"));
     stage.control.wait_state(&stage.project, "waiting", "busy");
     let done = cancel(&stage, "t-1").unwrap();

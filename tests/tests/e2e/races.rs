@@ -159,7 +159,7 @@ fn a_cancel_and_a_report_at_once_are_one_end() {
 fn a_burst_of_ten_thousand_rewrites_never_misses_the_last() {
     let stage = stage();
     stage.session.state("busy");
-    stage.session.ping();
+    stage.control.wait_busy(&stage.project);
     for number in 0..10_000 {
         stage.project.plan(&Task::new(&format!("t-{number}")));
     }
