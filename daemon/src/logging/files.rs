@@ -64,11 +64,12 @@ pub(super) fn list(dir: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Of `found` (newest first) those beyond the limits. `active` is counted, but never among them.
-pub(super) fn surplus(found: &[Found], active: &Name, keep: u32, max_total: u64) -> Vec<Name> {
+/// Of `found` (newest first) those beyond the limits. `active` is never among them, and counts as large as it may become,
+/// so that the limit holds until the next file is begun.
+pub(super) fn surplus(found: &[Found], active: &Name, keep: u32, max_total: u64, reserve: u64) -> Vec<Name> {
     let active_size = found.iter().find(|file| file.name == *active).map_or(0, |file| file.size);
     let mut kept = 1;
-    let mut total = active_size;
+    let mut total = active_size.max(reserve);
     found
         .iter()
         .filter(|file| file.name != *active)
@@ -134,11 +135,13 @@ mod tests {
     fn the_oldest_beyond_count_or_size_go() {
         let all = [found("2026-11-30", 10, 5), found("2026-11-30", 9, 50), found("2026-11-29", 0, 50)];
         let active = all[0].name.clone();
-        let gone = |keep, total| surplus(&all, &active, keep, total).len();
+        let gone = |keep, total| surplus(&all, &active, keep, total, 0).len();
         assert_eq!(gone(3, 1000), 0);
         assert_eq!(gone(2, 1000), 1);
         assert_eq!(gone(3, 60), 1);
         assert_eq!(gone(3, 1), 2);
         assert_eq!(gone(0, 0), 2, "the active file stays");
+        assert_eq!(surplus(&all, &active, 3, 110, 10).len(), 0);
+        assert_eq!(surplus(&all, &active, 3, 110, 11).len(), 1, "room for what is still to be written");
     }
 }

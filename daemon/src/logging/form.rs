@@ -54,19 +54,46 @@ impl Form {
 }
 
 /// The project that a line of a log file, plain or JSON, is about.
+#[must_use]
 pub fn project_of_line(line: &str) -> Option<String> {
+    subject(line, "project")
+}
+
+/// The task that a line of a log file, plain or JSON, is about.
+#[must_use]
+pub fn task_of_line(line: &str) -> Option<String> {
+    subject(line, "task")
+}
+
+/// Project and task stand before the message, in this order; nothing behind them counts.
+fn subject(line: &str, wanted: &str) -> Option<String> {
     if line.starts_with('{') {
         let object: Value = serde_json::from_str(line).ok()?;
-        return object.get("project")?.as_str().map(str::to_owned);
+        return object.get(wanted)?.as_str().map(str::to_owned);
     }
     let after_time = line.split_once(' ')?.1;
-    let after_level = after_time.split_once(' ')?.1.trim_start();
-    let value = after_level.strip_prefix("project=")?;
-    if value.starts_with('"') {
-        let mut texts = serde_json::Deserializer::from_str(value).into_iter::<String>();
-        return texts.next()?.ok();
+    let mut rest = after_time.split_once(' ')?.1.trim_start();
+    for name in ["project", "task"] {
+        let Some((value, behind)) = rest.strip_prefix(name).and_then(|rest| word(rest.strip_prefix('=')?)) else {
+            continue;
+        };
+        if name == wanted {
+            return Some(value);
+        }
+        rest = behind;
     }
-    value.split(' ').next().map(str::to_owned)
+    None
+}
+
+/// The word at the beginning, as `push_word` writes it, and what follows it.
+fn word(text: &str) -> Option<(String, &str)> {
+    if !text.starts_with('"') {
+        let (word, rest) = text.split_once(' ')?;
+        return Some((word.to_owned(), rest));
+    }
+    let mut texts = serde_json::Deserializer::from_str(text).into_iter::<String>();
+    let word = texts.next()?.ok()?;
+    Some((word, text[texts.byte_offset()..].trim_start()))
 }
 
 fn pretty(line: &mut String, fact: &Fact, paint: Paint) {

@@ -78,7 +78,7 @@ fn assemble(
     folds: Folds,
 ) -> Result<(impl Subscriber + Send + Sync + use<>, LogGuard), LogError> {
     let progress = Arc::new(Progress::default());
-    let counted = Counted { sink, progress: Arc::clone(&progress) };
+    let counted = Counted::new(sink, Arc::clone(&progress), form);
     let (out, worker) = NonBlockingBuilder::default()
         .buffered_lines_limit(QUEUE_LINES)
         .lossy(true)

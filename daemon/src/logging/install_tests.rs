@@ -1,6 +1,7 @@
 //! The whole way from a macro of `tracing` to the line that comes out, inside one process.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
@@ -232,17 +233,14 @@ fn a_stuck_sink_holds_nobody_up_and_is_counted() {
     guard.flush(Duration::from_secs(10));
 }
 
-/// Fails a given number of times, then works.
-struct Failing(u32, Lines);
+/// Fails as long as the disk is full.
+struct Failing(Arc<AtomicBool>, Lines);
 
 impl Write for Failing {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        match self.0.checked_sub(1) {
-            Some(left) => {
-                self.0 = left;
-                Err(io::ErrorKind::StorageFull.into())
-            }
-            None => self.1.write(line),
+        match self.0.load(Ordering::Relaxed) {
+            true => Err(io::ErrorKind::StorageFull.into()),
+            false => self.1.write(line),
         }
     }
 
@@ -252,9 +250,9 @@ impl Write for Failing {
 }
 
 #[test]
-fn lines_that_failed_are_told_once_there_is_room() {
-    let lines = Lines::default();
-    let sink = Sink::Other(Box::new(Failing(3, lines.clone())));
+fn lines_that_failed_are_told_by_the_first_that_can_be_written() {
+    let (lines, full) = (Lines::default(), Arc::new(AtomicBool::new(true)));
+    let sink = Sink::Other(Box::new(Failing(Arc::clone(&full), lines.clone())));
     let (subscriber, guard) =
         assemble(sink, Form::Priority, parse_level("info").unwrap(), Folds::new(FIRST_WINDOW_MS)).unwrap();
     with_default(subscriber, || {
@@ -262,12 +260,14 @@ fn lines_that_failed_are_told_once_there_is_room() {
             info!(number, "lost");
         }
         guard.flush(Duration::from_secs(10));
+        full.store(false, Ordering::Relaxed);
         info!("kept");
+        info!("and so on");
     });
     assert_eq!((guard.stats().dropped, guard.stats().failed), (0, 3));
     drop(guard);
     let text = lines.0.lock().unwrap().clone();
-    assert_eq!(text, "<4>log lines were lost dropped=0 failed=3 error=\"no storage space\"\n<6>kept\n");
+    assert_eq!(text, "<4>log lines were lost dropped=0 failed=3 error=\"no storage space\"\n<6>kept\n<6>and so on\n");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! From an event of `tracing` to a line in the queue, without ever waiting for whoever writes it.
 //!
-//! Nothing in here may log: a fact about the log would feed the log (F272). Lost lines are told by one line when there
-//! is room again.
+//! Nothing in here may log: a fact about the log would feed the log (F272). Lines that found the queue full are told by one
+//! line when there is room again; those that could not be written, by the sink.
 
 use std::cell::Cell;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ use super::sink::Progress;
 use crate::clock::{self, Wall};
 
 /// How often lost lines are told at most, in ms.
-const TELL_LOSSES_MS: u64 = 10_000;
+pub(super) const TELL_LOSSES_MS: u64 = 10_000;
 
 /// What the layer, the thread that ends windows and the guard share.
 pub(super) struct Pipe {
@@ -123,15 +123,13 @@ impl Pipe {
 
     fn tell_losses(&self, state: &mut State) {
         let now = clock::monotonic_ms();
-        let counts = self.progress.counts();
         let dropped = self.dropped();
-        let lost = dropped.saturating_add(counts.failed);
-        if lost == state.losses_told || now < state.tell_losses_at {
+        if dropped == state.losses_told || now < state.tell_losses_at {
             return;
         }
-        state.losses_told = lost;
+        state.losses_told = dropped;
         state.tell_losses_at = now + TELL_LOSSES_MS;
-        state.send(&self.form.line(&losses(dropped, counts.failed, counts.error.as_deref())));
+        state.send(&self.form.line(&losses(dropped, 0, None)));
     }
 }
 
@@ -143,7 +141,8 @@ impl State {
     }
 }
 
-fn losses(dropped: u64, failed: u64, error: Option<&str>) -> Fact {
+/// That lines were lost: those that found the queue full, those that could not be written and why.
+pub(super) fn losses(dropped: u64, failed: u64, error: Option<&str>) -> Fact {
     let mut fields = vec![("dropped", dropped.into()), ("failed", failed.into())];
     fields.extend(error.map(|error| ("error", error.into())));
     let said = Said { message: "log lines were lost".to_owned(), fields, ..Said::default() };

@@ -18,6 +18,6 @@ mod settings;
 mod sink;
 
 pub use files::files;
-pub use form::project_of_line;
+pub use form::{project_of_line, task_of_line};
 pub use install::{LogGuard, LogStats, init};
 pub use settings::{Colour, FileSettings, LogError, LogSettings, Target};

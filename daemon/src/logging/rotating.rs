@@ -75,7 +75,7 @@ impl RotatingFile {
 
 impl Active {
     fn takes(&self, settings: &FileSettings, now: Wall, size: u64) -> bool {
-        let has_room = self.size == 0 || self.size + size <= settings.max_size;
+        let has_room = self.size == 0 || self.size + size <= settings.file_size();
         has_room && self.name.date == now.date() && self.is_in_place()
     }
 
@@ -91,11 +91,11 @@ fn open_for(settings: &FileSettings, now: Wall, size: u64) -> Result<Active, Log
     let date = now.date();
     let name = match found.iter().find(|file| file.name.date == date) {
         None => Name { date, number: 0 },
-        Some(last) if last.size == 0 || last.size + size < settings.max_size => last.name.clone(),
+        Some(last) if last.size == 0 || last.size + size < settings.file_size() => last.name.clone(),
         Some(last) => Name { date, number: last.name.number.saturating_add(1) },
     };
     let active = open_file(name, &settings.dir)?;
-    for surplus in files::surplus(&found, &active.name, settings.keep, settings.max_total) {
+    for surplus in files::surplus(&found, &active.name, settings.keep, settings.max_total, settings.file_size()) {
         // Somebody else may have removed it; a file that cannot be removed is tried again next time.
         fs::remove_file(surplus.path(&settings.dir)).ok();
     }

@@ -185,3 +185,20 @@ fn an_existing_file_is_continued() {
     fixture.check(&[("handoffd.1970-01-01.log", "one\ntwo\n")]);
     assert_eq!(fs::metadata(fixture.logs()).unwrap().permissions(), Permissions::from_mode(0o40700));
 }
+
+#[test]
+fn a_flood_stays_within_the_limit_of_all_files_after_every_line() {
+    for (max_size, max_total) in [(100, 1000), (1000, 1000), (5000, 1000), (999, 1000)] {
+        let fixture = Fixture::new();
+        let settings = FileSettings { max_size, max_total, keep: 1000, ..fixture.settings() };
+        let mut log = RotatingFile::open(settings, noon(0)).unwrap();
+        for number in 0..400_usize {
+            let line = format!("{}\n", "x".repeat(number * 7 % 60));
+            log.write_line(line.as_bytes(), noon(i64::try_from(number / 150).unwrap())).unwrap();
+            let total: u64 = files::list(&fixture.logs()).unwrap().iter().map(|file| file.size).sum();
+            assert!(total <= max_total, "{total} of {max_total} after line {number}, files of {max_size}");
+        }
+        let total: u64 = files::list(&fixture.logs()).unwrap().iter().map(|file| file.size).sum();
+        assert!(total > max_total / 3, "{total}: the newest lines are kept");
+    }
+}

@@ -48,6 +48,13 @@ pub struct FileSettings {
     pub keep: u32,
 }
 
+impl FileSettings {
+    /// The size at which a file is left for the next one: half of all at most, so that the one before it is kept.
+    pub(super) fn file_size(&self) -> u64 {
+        self.max_size.min(self.max_total / 2)
+    }
+}
+
 /// Whether a terminal may be sent colours; nothing else ever is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Colour {

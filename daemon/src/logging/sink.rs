@@ -1,14 +1,17 @@
 //! The end of the pipe: the thread of `tracing-appender` writes each line here, to stderr or the rotating file.
 //!
-//! Failures never go back to that thread; they are counted in [`Progress`], which everybody may read.
+//! Failures never go back to that thread; they are counted in [`Progress`], which everybody may read, and told here: only
+//! who writes knows when there is room again.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::form::Form;
+use super::layer::{TELL_LOSSES_MS, losses};
 use super::rotating::RotatingFile;
-use crate::clock::Wall;
+use crate::clock::{self, Wall};
 
 /// Where lines end.
 pub(super) enum Sink {
@@ -63,20 +66,52 @@ impl Progress {
     }
 }
 
+impl Sink {
+    fn write_line(&mut self, line: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Stderr(stderr) => stderr.write_all(line),
+            Self::File(file) => file.write_line(line, Wall::now()),
+            #[cfg(test)]
+            Self::Other(other) => other.write_all(line),
+        }
+    }
+}
+
 /// A sink that reports to a [`Progress`] and takes whole lines only.
 pub(super) struct Counted {
-    pub(super) sink: Sink,
-    pub(super) progress: Arc<Progress>,
+    sink: Sink,
+    progress: Arc<Progress>,
+    form: Form,
+    /// Failures that a line tells of.
+    told: u64,
+    /// Monotonic ms.
+    tell_at: u64,
+}
+
+impl Counted {
+    pub(super) fn new(sink: Sink, progress: Arc<Progress>, form: Form) -> Self {
+        Self { sink, progress, form, told: 0, tell_at: 0 }
+    }
+
+    /// Tells of lines that could not be written, as soon as this one can. While it cannot, it is tried before each line.
+    fn tell_failures(&mut self) {
+        let counts = self.progress.counts();
+        let now = clock::monotonic_ms();
+        if counts.failed == self.told || now < self.tell_at {
+            return;
+        }
+        let line = self.form.line(&losses(0, counts.failed, counts.error.as_deref()));
+        if self.sink.write_line(line.as_bytes()).is_ok() {
+            self.told = counts.failed;
+            self.tell_at = now + TELL_LOSSES_MS;
+        }
+    }
 }
 
 impl Write for Counted {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let result = match &mut self.sink {
-            Sink::Stderr(stderr) => stderr.write_all(line),
-            Sink::File(file) => file.write_line(line, Wall::now()),
-            #[cfg(test)]
-            Sink::Other(other) => other.write_all(line),
-        };
+        self.tell_failures();
+        let result = self.sink.write_line(line);
         self.progress.note(result);
         Ok(line.len())
     }

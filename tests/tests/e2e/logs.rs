@@ -4,7 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use handoffd_tests::mount::Mount;
 use handoffd_tests::{Task, World, report, wait, world};
+use serde_json::json;
 
 use crate::support::stage_with;
 
@@ -95,4 +97,40 @@ fn f274_an_idle_daemon_says_nothing() {
         (stage.daemon.log().len() == before).then_some(before)
     });
     wait::stays(Duration::from_secs(2), "twenty sweeps, no line", || stage.daemon.log().len() == before);
+}
+
+#[test]
+fn a_full_disk_stops_the_log_and_not_the_daemon_and_is_told_when_there_is_room_again() {
+    if !Mount::possible() {
+        return;
+    }
+    let world = world!();
+    let folder = world.path("log-disk");
+    fs::create_dir(&folder).unwrap();
+    let _disk = Mount::tmpfs(&folder, 256).unwrap();
+    // What is debugged is never folded.
+    world.settings(&format!("[log]\ndir = \"{}\"\nlevel = \"debug\"\n", folder.display()));
+    let project = world.project("app");
+    let daemon = world.start();
+    let session = daemon.idle_session(&world, &project, "s-1");
+    let filler = folder.join("filler");
+    drop(fs::write(&filler, vec![b'x'; 512 * 1024]));
+    let run = |id: &str| {
+        project.plan(&Task::new(id));
+        let dispatch = session.wait_dispatch(id);
+        session.finish(&dispatch, report::complete());
+    };
+    // A page of the log may still have room; the lines of some tasks are more than that.
+    (0..12).for_each(|number| run(&format!("t-{number}")));
+    let text = || log_text(&folder);
+    assert!(!text().contains("t-11"), "the disk was full: {}", text());
+    fs::remove_file(&filler).unwrap();
+    daemon.control().call("daemon.reload", json!({})).unwrap();
+    wait::until_true("the log goes on and says what it lost", || {
+        let text = text();
+        text.contains("log lines were lost") && text.contains("the configuration was read again")
+    });
+    assert!(daemon.terminate().success());
+    let text = text();
+    assert!(text.ends_with('\n') && text.lines().all(|line| line.starts_with("20")), "only whole lines: {text}");
 }

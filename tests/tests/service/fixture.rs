@@ -154,10 +154,8 @@ impl Drop for Home {
         if std::thread::panicking() {
             eprintln!("{}", self.systemctl(&["status", SERVICE, SOCKET]).out);
             eprintln!("{}", self.handoff(&["logs"]).out);
-            let log = std::env::var_os("USER_SYSTEMD_LOG").map(fs::read_to_string);
-            let log = log.and_then(Result::ok).unwrap_or_default();
-            let last: Vec<&str> = log.lines().rev().take(40).collect();
-            eprintln!("--- the manager\n{}", last.into_iter().rev().collect::<Vec<_>>().join("\n"));
+            let journal = said(Command::new("journalctl").args(["--no-pager", "--lines=60"]));
+            eprintln!("--- the journal\n{}", journal.out);
         }
         self.clean();
     }

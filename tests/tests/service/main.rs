@@ -12,6 +12,7 @@ mod environment;
 mod files;
 mod fixture;
 mod lifecycle;
+mod logs;
 mod outside;
 mod plist;
 mod refusals;
@@ -49,7 +50,16 @@ fn main() -> ExitCode {
 type Test = (&'static str, fn());
 
 fn all() -> Vec<Test> {
-    [lifecycle::TESTS, activation::TESTS, crashes::TESTS, refusals::TESTS, files::TESTS, environment::TESTS].concat()
+    [
+        lifecycle::TESTS,
+        activation::TESTS,
+        crashes::TESTS,
+        refusals::TESTS,
+        files::TESTS,
+        environment::TESTS,
+        logs::TESTS,
+    ]
+    .concat()
 }
 
 fn under_systemd_names() -> Vec<&'static str> {

@@ -11,6 +11,8 @@ mod reload;
 mod started;
 pub(crate) mod systemd;
 
+use std::path::{Path, PathBuf};
+
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -61,4 +63,9 @@ impl Args {
             Command::Restart => systemd::restart(ctx),
         }
     }
+}
+
+/// Where launchd puts what the daemon says before it has a log of its own.
+pub(crate) fn launchd_log(home: &Path) -> PathBuf {
+    launchd::log_file(home)
 }
