@@ -8,6 +8,7 @@
 
 mod activation;
 mod crashes;
+mod doctor;
 mod environment;
 mod files;
 mod fixture;
@@ -58,6 +59,7 @@ fn all() -> Vec<Test> {
         files::TESTS,
         environment::TESTS,
         logs::TESTS,
+        doctor::TESTS,
     ]
     .concat()
 }
