@@ -36,6 +36,17 @@ fn package() -> &'static Path {
     &made.1
 }
 
+#[test]
+fn lintian_has_nothing_to_say_but_that_programs_for_tests_have_symbols() {
+    if !possible() || !has("lintian") {
+        return;
+    }
+    let mut lintian = Command::new("lintian");
+    lintian.args(["--no-cfg", "--allow-root", "--fail-on", "none", "--suppress-tags", "unstripped-binary-or-object"]);
+    let told = good(lintian.arg(package()));
+    assert_eq!(told.trim(), "");
+}
+
 fn has(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
@@ -73,6 +84,7 @@ fn the_package_is_the_same_twice_and_holds_what_it_should() {
         "usr/share/man/man1/handoff-packet-list.1.gz",
         "usr/share/doc/handoffd/copyright",
         "usr/share/doc/handoffd/changelog.gz",
+        "usr/share/doc/handoffd/CHANGELOG.md.gz",
         "usr/share/doc/handoffd/operations.md",
         "usr/share/doc/handoffd/examples/config.example.toml",
         "usr/share/handoffd/clients/pi/package.json",

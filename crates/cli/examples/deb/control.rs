@@ -1,16 +1,21 @@
-//! What the package says of itself: `DEBIAN/control`, with what the programs need to run.
+//! What the package says of itself: `DEBIAN/control`, with what the programs need to run, and its changelog in Debian's form.
 
 use std::io;
 use std::path::Path;
 use std::process::Command;
 
+use jiff::Timestamp;
+
 use crate::{output, stage};
 
-/// Writes it.
-pub(crate) fn write(programs: &Path, to: &Path) -> io::Result<()> {
+const MAINTAINER: &str = "handoffd contributors <handoffd@users.noreply.github.com>";
+
+/// Writes both.
+pub(crate) fn write(programs: &Path, to: &Path, epoch: i64) -> io::Result<()> {
+    changelog(to, epoch)?;
     let architecture = output(Command::new("dpkg").arg("--print-architecture"))?;
     let text = format!(
-        "Package: handoffd\nVersion: {}\nArchitecture: {}\nMaintainer: handoffd contributors <handoffd@users.noreply.github.com>\n\
+        "Package: handoffd\nVersion: {}\nArchitecture: {}\nMaintainer: {MAINTAINER}\n\
          Installed-Size: {}\nDepends: libc6 (>= {}), libgcc-s1\nSuggests: nodejs\nSection: devel\nPriority: optional\nHomepage: {}\n\
          Description: hands tasks from one coding agent to another through a file\n \
          A planner writes one task into a project's tasks.json; when the worker's\n \
@@ -24,6 +29,16 @@ pub(crate) fn write(programs: &Path, to: &Path) -> io::Result<()> {
         env!("CARGO_PKG_REPOSITORY"),
     );
     stage::write(&to.join("DEBIAN/control"), text.as_bytes())
+}
+
+/// One entry, which names the document with all of them.
+fn changelog(to: &Path, epoch: i64) -> io::Result<()> {
+    let date = Timestamp::from_second(epoch).map_err(io::Error::other)?.strftime("%a, %d %b %Y %H:%M:%S +0000");
+    let text = format!(
+        "handoffd ({}) unstable; urgency=medium\n\n  * See /usr/share/doc/handoffd/CHANGELOG.md.gz.\n\n -- {MAINTAINER}  {date}\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    stage::zipped(text.as_bytes(), &to.join(stage::DOC).join("changelog.gz"))
 }
 
 /// The size of all files, each rounded up to KiB.

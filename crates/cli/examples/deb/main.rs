@@ -40,8 +40,9 @@ fn main() -> io::Result<()> {
     std::fs::create_dir_all(&out)?;
     let staged = tempfile::Builder::new().prefix("handoffd-deb-").tempdir()?;
     stage::all(&root, &programs, staged.path())?;
-    control::write(&programs, staged.path())?;
-    let package = pack::pack(staged.path(), &out, epoch(&root))?;
+    let epoch = epoch(&root);
+    control::write(&programs, staged.path(), epoch)?;
+    let package = pack::pack(staged.path(), &out, epoch)?;
     writeln!(io::stdout(), "{}", package.display())
 }
 

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use crate::told;
 
-const DOC: &str = "usr/share/doc/handoffd";
+pub(crate) const DOC: &str = "usr/share/doc/handoffd";
 const SHARE: &str = "usr/share/handoffd";
 /// What of a client is not for its users.
 const NOT_SHIPPED: [&str; 12] = [
@@ -47,7 +47,7 @@ pub(crate) fn all(root: &Path, programs: &Path, to: &Path) -> io::Result<()> {
         let from = if name == "README.md" { root.join(name) } else { root.join("docs").join(name) };
         copy(&from, &to.join(DOC).join(name))?;
     }
-    zipped(&std::fs::read(root.join("CHANGELOG.md"))?, &to.join(DOC).join("changelog.gz"))?;
+    zipped(&std::fs::read(root.join("CHANGELOG.md"))?, &to.join(DOC).join("CHANGELOG.md.gz"))?;
     copyright(root, &to.join(DOC).join("copyright"))
 }
 
@@ -113,7 +113,7 @@ fn copyright(root: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// As `gzip -9n` makes it: without a name or a date.
-fn zipped(bytes: &[u8], to: &Path) -> io::Result<()> {
+pub(crate) fn zipped(bytes: &[u8], to: &Path) -> io::Result<()> {
     let mut gzip = Command::new("gzip");
     gzip.args(["-9n", "-c"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = gzip.spawn().map_err(|error| told(&gzip, &error.to_string()))?;
