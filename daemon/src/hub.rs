@@ -6,6 +6,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use lifecycle::{Awake, AwakeClock, Conn, Moment};
 use tokio::sync::{mpsc, watch};
@@ -31,6 +32,7 @@ pub struct Hub {
     pub instance: String,
     /// RFC 3339.
     pub started_at: String,
+    started: Instant,
     /// The environment it was started in.
     pub env: Env,
     /// Where its files are.
@@ -119,6 +121,7 @@ impl Hub {
         let hub = Arc::new(Self {
             instance: parts.claimant.instance.map(|id| id.to_string()).unwrap_or_default(),
             started_at: clock::Wall::now().to_string(),
+            started: Instant::now(),
             env: parts.env,
             places: parts.places,
             journal: parts.journal,
@@ -172,6 +175,12 @@ impl Hub {
     /// Puts another configuration in force; actors are told apart from this.
     pub fn set_config(&self, config: Arc<Config>) {
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+    }
+
+    /// How long this daemon runs.
+    #[must_use]
+    pub fn uptime(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// Now, for the state machine. Whoever reads first after a gap tells everybody (D21).

@@ -10,9 +10,9 @@ use wire::event::{EventKind, LockChange, SessionChange};
 use wire::journal::{self, Entry, Row};
 use wire::session::{EndStatus, Ownership};
 
+use super::hooks::About;
 use super::{Actor, bodies};
 use crate::convert;
-use crate::notify::Notice;
 
 /// The level's word on the wire.
 pub(super) fn level(level: Level) -> NoticeLevel {
@@ -75,6 +75,7 @@ impl Actor {
     fn rejected(&mut self, task: &TaskMeta, text: &str, at: Wall) {
         tracing::warn!(project = %self.path.display(), task = task.task_id, "a task was rejected");
         let task_id = Some(task.task_id.clone()).filter(|id| !id.is_empty());
+        self.hook_end(About::task(task_id.as_deref().unwrap_or_default()).error(text));
         let problems = self.queue.problems.clone();
         let row = journal::Rejected { task_id: task_id.clone(), error: text.to_owned(), problems: problems.clone() };
         self.journal(at, Entry::Rejected(row));
@@ -88,7 +89,7 @@ impl Actor {
         tracing::info!(project = %self.path.display(), task = task_id, "a waiting task was cancelled");
         let row = Self::ended_before_it_ran(task, &text, at);
         let (status, dispatch_id, verdict) = (EndStatus::Error, None, None);
-        self.hook("task_ended", Level::Info, &format!("{task_id} ended in ERROR: {text}"));
+        self.hook_end(About::task(&task_id).error(&text));
         self.publish(EventKind::TaskEnded {
             task_id: task_id.clone(),
             dispatch_id,
@@ -193,13 +194,13 @@ impl Actor {
         let verdict = row.and_then(|row| row.verdict.clone());
         let wire_status = if ended.complete { EndStatus::Complete } else { EndStatus::Error };
         let dispatch_id = ended.dispatch.map(|id| id.to_string());
-        let text = match &error {
-            Some(error) => format!("{task_id} ended in {status}: {error}"),
-            None => format!("{task_id} ended in {status}"),
-        };
+        let about = About::task(&task_id).dispatch(dispatch_id.as_deref()).verdict(verdict.as_deref());
+        match (&error, ended.complete) {
+            (_, true) => self.hook_end(about),
+            (Some(error), false) => self.hook_end(about.error(error)),
+            (None, false) => self.hook_end(about.error("no reason was given")),
+        }
         self.publish(EventKind::TaskEnded { task_id, dispatch_id, status: wire_status, error, verdict });
-        let level = if ended.complete { Level::Info } else { Level::Error };
-        self.hook("task_ended", level, &text);
         self.task_settings = None;
         self.prepared = None;
         let row = self.last_ended.take();
@@ -212,7 +213,7 @@ impl Actor {
     fn demoted(&mut self, task_id: String, dispatch: DispatchId, text: String) {
         tracing::error!(project = %self.path.display(), task = task_id, why = text, "a COMPLETE became ERROR");
         let dispatch_id = Some(dispatch.to_string());
-        self.hook("task_ended", Level::Error, &format!("{task_id} ended in ERROR: {text}"));
+        self.hook_end(About::task(&task_id).dispatch(dispatch_id.as_deref()).error(&text));
         let (status, verdict) = (EndStatus::Error, None);
         self.publish(EventKind::TaskEnded { task_id, dispatch_id, status, error: Some(text), verdict });
         self.last_ended = None;
@@ -256,6 +257,7 @@ impl Actor {
         let given_up =
             journal::OfDispatch { task_id: task_id.clone(), dispatch_id: dispatch_id.clone().unwrap_or_default() };
         self.journal(at, Entry::Abandoned(given_up));
+        self.hook_end(About::task(&task_id).dispatch(dispatch_id.as_deref()).error(&error));
         self.task_settings = None;
         self.prepared = None;
         let (status, verdict) = (EndStatus::Error, None);
@@ -282,6 +284,7 @@ impl Actor {
         tracing::info!(project = %self.path.display(), state = state.as_str(), reason = reason.map(|r| r.as_str()), "state");
         let row = journal::StateChanged { state, reason, why: shown.why.clone() };
         self.journal(self.hub.now().wall, Entry::State(row));
+        self.hook_state(&shown);
         self.publish(EventKind::ProjectState { state, reason, why: shown.why, next: shown.next });
     }
 
@@ -332,24 +335,8 @@ impl Actor {
 
     fn notice(&self, urgency: Level, text: String, _at: Wall) {
         tracing::info!(project = %self.path.display(), notice = text, "notice");
-        self.hook("notice", urgency, &text);
+        self.hook_notice(urgency, &text);
         self.publish(EventKind::Notice { level: level(urgency), text });
-    }
-
-    /// Tells the person's own command, if there is one.
-    fn hook(&self, kind: &'static str, urgency: Level, text: &str) {
-        if self.settings.notify_command.is_empty() {
-            return;
-        }
-        let notice = Notice {
-            project: self.path_text.to_string(),
-            name: self.name.to_string(),
-            kind,
-            level: level(urgency),
-            text: secrets::mask(text).into_owned(),
-            task_id: Some(self.task_id()).filter(|id| !id.is_empty()),
-        };
-        self.hub.notifier.send(&self.settings.notify_command, self.settings.notify_timeout, notice);
     }
 }
 

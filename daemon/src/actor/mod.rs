@@ -7,6 +7,7 @@ pub mod bodies;
 pub(crate) mod cell;
 mod effects;
 mod facts;
+mod hooks;
 pub mod mail;
 mod open;
 mod refusals;

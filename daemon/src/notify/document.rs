@@ -3,8 +3,8 @@
 //! A published format: members may be added, none may change its meaning.
 
 use serde::Serialize;
-use wire::daemon_calls::NoticeLevel;
 
+use super::Notice;
 use super::queue::Order;
 
 #[derive(Serialize)]
@@ -12,30 +12,21 @@ struct Document<'a> {
     version: u32,
     /// RFC 3339, UTC.
     at: &'a str,
-    project: &'a str,
-    name: &'a str,
-    kind: &'a str,
-    level: NoticeLevel,
-    text: &'a str,
-    task_id: Option<&'a str>,
-    /// How many more of the same came meanwhile.
+    #[serde(flatten)]
+    notice: &'a Notice,
+    /// How many more of the same came meanwhile; absent when none did.
+    #[serde(skip_serializing_if = "is_none")]
     repeated: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_none(repeated: &u64) -> bool {
+    *repeated == 0
 }
 
 /// The line, with its end.
 pub(super) fn line(order: &Order) -> Vec<u8> {
-    let notice = &order.notice;
-    let document = Document {
-        version: 1,
-        at: &order.at,
-        project: &notice.project,
-        name: &notice.name,
-        kind: notice.kind,
-        level: notice.level,
-        text: &notice.text,
-        task_id: notice.task_id.as_deref(),
-        repeated: order.repeated,
-    };
+    let document = Document { version: 1, at: &order.at, notice: &order.notice, repeated: order.repeated };
     // Strings and numbers always serialize.
     let mut line = serde_json::to_vec(&document).unwrap_or_default();
     line.push(b'\n');

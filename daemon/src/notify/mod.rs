@@ -15,29 +15,56 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
-use wire::daemon_calls::NoticeLevel;
 
 use self::queue::{Order, Put, Queue};
 use self::run::{Ended, Surroundings};
 use crate::env::Env;
 
-/// One notice.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a notice is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Something waits for a person that no other kind says.
+    NeedsYou,
+    /// A task ended COMPLETE; whether its reviewer approved says the verdict.
+    Done,
+    /// A task ended in ERROR, was rejected or given up.
+    Failed,
+    /// The project is blocked.
+    Blocked,
+    /// The project is halted.
+    Halted,
+    /// The task is held.
+    Held,
+}
+
+/// One notice. Its members are those of the published document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Notice {
+    /// What it is about.
+    pub kind: Kind,
     /// The project's root.
     pub project: String,
-    /// Its name.
-    pub name: String,
-    /// What it is about: a stable word.
-    pub kind: &'static str,
-    /// How much it matters.
-    pub level: NoticeLevel,
-    /// What a person is told.
-    pub text: String,
     /// The task, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
+    /// Its dispatch, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dispatch_id: Option<String>,
+    /// The project's state now, a word of the protocol.
+    pub state: &'static str,
+    /// The word behind the state.
+    pub reason: Option<&'static str>,
+    /// One sentence.
+    pub why: Option<String>,
+    /// The command that helps.
+    pub next: Option<String>,
+    /// The reviewer's verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<String>,
 }
 
 /// Starts the command. Clones share one queue.
@@ -75,7 +102,7 @@ impl Notifier {
             return;
         }
         let Ok(runtime) = Handle::try_current() else {
-            tracing::warn!(notice = notice.text, "a notice came too late for the command");
+            tracing::warn!(kind = ?notice.kind, "a notice came too late for the command");
             return;
         };
         let order = Order::new(command.to_vec(), timeout, notice);
@@ -88,7 +115,8 @@ impl Notifier {
             Put::Queued => {}
             Put::Folded => tracing::debug!("a notice was folded into the same one before it"),
             Put::Dropped(dropped) => {
-                tracing::warn!(notice = dropped.notice.text, "too many notices wait for the command; one was left out");
+                let (kind, project) = (dropped.notice.kind, dropped.notice.project);
+                tracing::warn!(project, ?kind, "too many notices wait for the command; one was left out");
             }
         }
         self.shared.count();
@@ -130,9 +158,9 @@ impl Shared {
                 true
             }
         };
-        let kind = order.notice.kind;
+        let kind = tracing::field::debug(order.notice.kind);
         match ended {
-            Ended::Code { code: 0, .. } => tracing::debug!(program, kind, code = 0, "the notice command ended"),
+            Ended::Code { code: 0, .. } => tracing::info!(program, kind, code = 0, "the notice command ended"),
             Ended::Code { code, said } => tracing::warn!(program, kind, code, said, "the notice command failed"),
             Ended::Signal { signal, said } => {
                 tracing::warn!(program, kind, signal, said, "the notice command was ended by a signal");

@@ -110,18 +110,20 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use wire::daemon_calls::NoticeLevel;
-
+    use super::super::Kind;
     use super::*;
 
     fn order(text: &str) -> Order {
         let notice = Notice {
+            kind: Kind::Blocked,
             project: "/p".into(),
-            name: "p".into(),
-            kind: "notice",
-            level: NoticeLevel::Info,
-            text: text.into(),
             task_id: None,
+            dispatch_id: None,
+            state: "blocked",
+            reason: Some("lock_live"),
+            why: Some(text.into()),
+            next: None,
+            verdict: None,
         };
         Order::new(vec!["beep".into()], Duration::from_secs(1), notice)
     }
@@ -129,7 +131,7 @@ mod tests {
     fn handed_over(queue: &mut Queue) -> Vec<(String, u64)> {
         let mut all = Vec::new();
         while let Some(order) = queue.next() {
-            all.push((order.notice.text, order.repeated));
+            all.push((order.notice.why.unwrap(), order.repeated));
             queue.running -= 1;
         }
         all
@@ -162,9 +164,9 @@ mod tests {
             assert!(matches!(queue.put(order(&number.to_string()), now), Put::Queued));
         }
         let Put::Dropped(dropped) = queue.put(order("last"), now) else { panic!("the oldest makes room") };
-        assert_eq!(dropped.notice.text, "100");
+        assert_eq!(dropped.notice.why.unwrap(), "100");
         assert!(queue.next().is_none());
-        assert_eq!(queue.ended().unwrap().notice.text, "101");
+        assert_eq!(queue.ended().unwrap().notice.why.unwrap(), "101");
         assert_eq!(queue.open(), AT_A_TIME + MOST_WAITING - 1);
         assert!(queue.lately.len() <= REMEMBERED);
     }

@@ -11,9 +11,8 @@ use store::{Presence, Processes as _, SystemProcesses};
 use tempfile::TempDir;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
-use wire::daemon_calls::NoticeLevel;
 
-use super::{Notice, Notifier};
+use super::{Kind, Notice, Notifier};
 use crate::env::Env;
 
 const LONG: Duration = Duration::from_secs(30);
@@ -71,12 +70,15 @@ impl World {
     fn send_to(&self, command: &[&str], timeout: Duration, text: &str) {
         let command: Vec<_> = command.iter().map(|&part| part.to_owned()).collect();
         let notice = Notice {
+            kind: Kind::Failed,
             project: "/home/you/P".into(),
-            name: "P".into(),
-            kind: "ended",
-            level: NoticeLevel::Warning,
-            text: text.into(),
             task_id: Some("T-1".into()),
+            dispatch_id: None,
+            state: "idle",
+            reason: None,
+            why: Some(text.into()),
+            next: Some("handoff show T-1".into()),
+            verdict: None,
         };
         self.notifier.send(&command, timeout, notice);
     }
@@ -124,8 +126,8 @@ async fn r12_the_command_gets_one_json_document() {
     let at = told.as_object_mut().unwrap().remove("at").unwrap();
     assert!(crate::clock::Wall::parse(at.as_str().unwrap()).is_some());
     let expected = serde_json::json!({
-        "version": 1, "project": "/home/you/P", "name": "P", "kind": "ended", "level": "warning",
-        "text": "line 1\nline \"2\"", "task_id": "T-1", "repeated": 0,
+        "version": 1, "kind": "failed", "project": "/home/you/P", "task_id": "T-1", "state": "idle", "reason": null,
+        "why": "line 1\nline \"2\"", "next": "handoff show T-1",
     });
     assert_eq!(told, expected);
     assert_eq!(world.logged("the notice command ended").len(), 1);

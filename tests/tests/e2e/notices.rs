@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use handoffd_tests::{Daemon, Project, Task, World, report, wait, world};
+use serde_json::{Value, json};
 
 /// A project whose notices go to a shell script.
 fn with_hook(script: &str) -> (World, Project, PathBuf) {
@@ -39,7 +40,7 @@ fn f260_the_end_of_a_task_is_told_with_nobody_attached() {
     run_one(&world, &daemon, &project, "t-1");
     wait::until_true("the hook was told", || fs::read_to_string(&told).is_ok_and(|text| text.contains("t-1")));
     let text = fs::read_to_string(&told).unwrap();
-    let first: serde_json::Value = serde_json::Deserializer::from_str(&text).into_iter().next().unwrap().unwrap();
+    let first: Value = serde_json::Deserializer::from_str(&text).into_iter().next().unwrap().unwrap();
     assert!(first.is_object(), "{text}");
 }
 
@@ -80,4 +81,57 @@ fn f168_a_hook_that_writes_the_next_task_is_no_deadlock() {
     let next = session.wait_dispatch("t-next");
     session.finish(&next, report::complete());
     assert_eq!(session.count("t-next"), 1);
+}
+
+/// What a hook was told so far, in order.
+fn documents(told: &PathBuf) -> Vec<Value> {
+    let text = fs::read_to_string(told).unwrap_or_default();
+    serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect()
+}
+
+fn wait_kind(told: &PathBuf, kind: &str) -> Value {
+    wait::until(&format!("a notice {kind}"), || documents(told).into_iter().rev().find(|notice| notice["kind"] == kind))
+}
+
+#[test]
+fn r12_each_kind_of_notice_has_its_document() {
+    let (world, project, told) = with_hook("cat >> TOLD");
+    let daemon = world.start();
+    let control = daemon.control();
+    let session = daemon.idle_session(&world, &project, "s-1");
+    project.plan(&Task::new("t-1").reviewed());
+    let dispatch = session.wait_dispatch("t-1");
+    session.finish(&dispatch, report::reviewed("VERDICT: approve"));
+    let mut done = wait_kind(&told, "done");
+    assert!(done["at"].take().as_str().is_some_and(|at| at.ends_with('Z')), "{done}");
+    let expected = json!({
+        "version": 1, "at": null, "kind": "done", "project": project.root(), "task_id": "t-1", "dispatch_id": dispatch.id,
+        "state": "idle", "reason": null, "why": null, "next": "handoff show t-1", "verdict": done["verdict"],
+    });
+    assert_eq!(done, expected);
+    assert!(done["verdict"].as_str().is_some_and(|verdict| verdict.contains("approve")), "{done}");
+
+    project.plan(&Task::new("t-2"));
+    let dispatch = session.wait_dispatch("t-2");
+    session.finish(&dispatch, report::error("the build is broken"));
+    let failed = wait_kind(&told, "failed");
+    assert_eq!((&failed["task_id"], &failed["dispatch_id"]), (&json!("t-2"), &json!(dispatch.id)), "{failed}");
+    assert!(failed["why"].as_str().unwrap().contains("the build is broken"), "{failed}");
+
+    project.plan(&Task::new("t-3"));
+    session.wait_dispatch("t-3");
+    project.plan(&Task::new("t-other"));
+    let halted = wait_kind(&told, "halted");
+    assert_eq!((&halted["state"], &halted["reason"]), (&json!("halted"), &json!("replaced")), "{halted}");
+    assert!(halted["next"].as_str().unwrap().contains("handoff resume"), "{halted}");
+    control.ask("project.resume", &project, json!({})).unwrap();
+    wait::until_true("what was given up has failed", || {
+        documents(&told).iter().any(|notice| notice["kind"] == "failed" && notice["task_id"] == "t-3")
+    });
+
+    project.replace(b"{");
+    assert_eq!(wait_kind(&told, "needs_you")["state"], "unreadable");
+    let kinds: Vec<Value> = documents(&told).iter().map(|notice| notice["kind"].clone()).collect();
+    assert_eq!(kinds.iter().filter(|kind| **kind == "halted").count(), 1, "told once: {kinds:?}");
+    assert_eq!(kinds.iter().filter(|kind| **kind == "failed").count(), 2, "told once each: {kinds:?}");
 }
