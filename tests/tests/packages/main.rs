@@ -1,5 +1,5 @@
 //! The Debian package, from its making to its removal. It is built and takes a while, so this runs with `HANDOFF_SLOW=1` only.
-//! `cargo install` is a step of `.ci/run`, where most of it has been built before.
+//! `cargo install` is a step of `.ci/run`.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,

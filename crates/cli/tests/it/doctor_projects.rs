@@ -89,7 +89,7 @@ fn a_work_log_that_takes_no_line() {
 #[test]
 fn profiles_without_the_roles_and_profiles_that_do_not_count() {
     let world = world();
-    check(&world, "profiles", "good", &["1 writers and 1 read-only"]);
+    check(&world, "profiles", "good", &["1 may write and 1 only read"]);
     world.file(".pi/agents/broken.md", "---\nname: x\n---\n");
     check(&world, "profiles", "warning", &["has no `description`"]);
     std::fs::remove_file(world.project().join(".pi/agents/broken.md")).unwrap();

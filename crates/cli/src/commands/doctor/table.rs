@@ -28,13 +28,20 @@ pub(super) fn lines(findings: &[Finding], width: Option<usize>) -> Vec<Line> {
 
 /// Good projects are counted, not listed.
 fn shown(findings: &[&Finding]) -> Vec<Finding> {
-    let is_short = |finding: &&&Finding| finding.state == State::Good && finding.project.is_some();
-    let good = findings.iter().filter(is_short).count();
-    let mut shown: Vec<Finding> =
-        findings.iter().filter(|finding| !is_short(finding)).map(|finding| (*finding).clone()).collect();
-    if let Some(first) = findings.iter().find(is_short) {
-        let what = if good == 1 { first.what.clone() } else { format!("{good} projects: {}, and so on", first.what) };
-        shown.push(Finding { what, project: first.project.clone().filter(|_| good == 1), ..(**first).clone() });
+    let is_short = |finding: &&Finding| finding.state == State::Good && finding.project.is_some();
+    let (good, mut shown): (Vec<&Finding>, Vec<Finding>) = (
+        findings.iter().copied().filter(is_short).collect(),
+        findings.iter().copied().filter(|finding| !is_short(finding)).cloned().collect(),
+    );
+    if let Some(first) = good.first() {
+        let alike = good.iter().all(|finding| finding.what == first.what);
+        let what = match good.len() {
+            1 => first.what.clone(),
+            count if alike => format!("{count} projects: {}", first.what),
+            count => format!("{count} projects, as they should be"),
+        };
+        let project = first.project.clone().filter(|_| good.len() == 1);
+        shown.push(Finding { what, project, ..(*first).clone() });
     }
     shown
 }
@@ -83,5 +90,65 @@ pub(super) fn summary(findings: &[Finding]) -> Line {
     match fixable {
         0 => line,
         _ => line.plain(&format!("; `handoff doctor --fix` can see to {fixable} of them")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Named;
+    use super::*;
+
+    fn of_project(name: &str, what: &str) -> Finding {
+        let project = Some(Named { path: format!("/{name}"), name: name.to_owned() });
+        Finding { check: "locks", project, ..Finding::good(what) }
+    }
+
+    #[track_caller]
+    fn check(findings: &[Finding], width: Option<usize>, expected: &[&str]) {
+        let text = |line: Line| line.pieces().map(|(_, text)| text).collect::<String>().trim_end().to_owned();
+        let lines: Vec<String> = lines(findings, width).into_iter().skip(1).map(text).collect();
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn good_projects_are_counted_and_all_else_has_its_line() {
+        let one = [of_project("a", "nobody holds the lock")];
+        check(&one, None, &["locks         good     a: nobody holds the lock"]);
+        let alike = [of_project("a", "x"), of_project("b", "x")];
+        check(&alike, None, &["locks         good     2 projects: x"]);
+        let fault = Finding { check: "locks", ..Finding::fault("is held", "end it") };
+        let mixed = [
+            of_project("a", "x"),
+            Finding { state: State::Fault, ..of_project("c", "z") },
+            of_project("b", "y"),
+            fault,
+        ];
+        check(
+            &mixed,
+            None,
+            &[
+                "locks         fault    c: z",
+                "locks         fault    is held",
+                "                       remedy: end it",
+                "locks         good     2 projects, as they should be",
+            ],
+        );
+    }
+
+    #[test]
+    fn sentences_are_wrapped_and_commands_are_not() {
+        let long = Finding {
+            check: "unit",
+            ..Finding::fault("one two three four five six seven eight", "a b c d e f g h i j k l m n o p q")
+        };
+        check(
+            &[long],
+            Some(53),
+            &[
+                "unit          fault    one two three four five six",
+                "                       seven eight",
+                "                       remedy: a b c d e f g h i j k l m n o p q",
+            ],
+        );
     }
 }

@@ -61,7 +61,8 @@ fn roles(subject: &Subject, agents: &[Agent]) -> Vec<Finding> {
         findings.push(lacks("read-only", "CONSULT or REVIEW task, and no gate,"));
     }
     if findings.is_empty() {
-        findings.push(Finding::good(format!("{writers} writers and {readers} read-only agents, of {}", agents.len())));
+        let all = agents.len();
+        findings.push(Finding::good(format!("of {all} agents, {writers} may write and {readers} only read")));
     }
     findings
 }
