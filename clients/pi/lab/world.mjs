@@ -21,9 +21,10 @@ export class World {
    * @param subagents  whether pi-subagents is installed in Pi
    * @param extension  whether our extension is
    * @param config     text of the daemon's configuration
+   * @param worlds     a list that gets the world, so that it can be closed whatever happens
    * @param daemon     whether the daemon runs, and the project is registered, from the start
    */
-  static async open({ pi, subagents = true, extension = true, config = "", daemon = true, settings = {} }) {
+  static async open({ pi, subagents = true, extension = true, config = "", daemon = true, settings = {}, worlds = [] }) {
     const world = new World();
     // Short: the path of a socket has little room. Real: the daemon and Pi say real paths.
     world.root = mkdtempSync(join(realpathSync(tmpdir()), "hp-"));
@@ -40,17 +41,12 @@ export class World {
     world.sessions = [];
     world.relays = [];
     writeFileSync(join(world.root, "config/handoffd/config.toml"), config);
-    try {
-      await world.#model();
-      world.#home({ subagents, extension, settings });
-      if (daemon) {
-        await world.startDaemon();
-        await world.init();
-      }
-    } catch (error) {
-      console.error(world.dump());
-      await world.close();
-      throw error;
+    worlds.push(world);
+    await world.#model();
+    world.#home({ subagents, extension, settings });
+    if (daemon) {
+      await world.startDaemon();
+      await world.init();
     }
     return world;
   }

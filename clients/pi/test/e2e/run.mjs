@@ -16,33 +16,34 @@ if (!row) throw new Error(`no scenario "${name}"; there are: ${list.map((row) =>
 const scenario = (await import(new URL(`scenarios/${row.file}`, import.meta.url)))[name];
 
 const worlds = [];
-const lab = {
-  pi,
-  async world(options = {}) {
-    const world = await World.open({ pi, ...options });
-    worlds.push(world);
-    return world;
-  },
-};
+const lab = { pi, world: (options = {}) => World.open({ pi, worlds, ...options }) };
 let closing;
-const close = () => (closing ??= Promise.all(worlds.map((world) => world.close())));
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => fail(new Error(`ended by ${signal}`)));
+const close = () => (closing ??= Promise.allSettled(worlds.map((world) => world.close())));
 const limit = setTimeout(() => fail(new Error(`the scenario took more than ${LIMIT / 1000} s`)), LIMIT);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => fail(new Error(`ended by ${signal}`)));
+// A promise that nobody awaits any more must not end this process before everything is cleaned up.
+for (const fault of ["uncaughtException", "unhandledRejection"]) process.on(fault, fail);
 
+let failing = false;
 async function fail(error) {
+  if (failing) return;
+  failing = true;
   clearTimeout(limit);
   console.error(`FAILED ${name} on Pi ${pi}: ${error?.stack ?? error}`);
-  for (const world of worlds) console.error(world.dump());
-  await close().catch((error) => console.error(String(error)));
+  for (const world of worlds) {
+    try { console.error(world.dump()); } catch (error) { console.error(`no account of it: ${error}`); }
+  }
+  await close();
   process.exit(1);
 }
 
 const start = performance.now();
 try {
   await scenario(lab);
-  await close();
+  const left = (await close()).filter((outcome) => outcome.status === "rejected");
+  if (left.length) throw left[0].reason;
   clearTimeout(limit);
-  console.log(`ok ${name} on Pi ${pi} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
+  if (!failing) console.log(`ok ${name} on Pi ${pi} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
 } catch (error) {
   await fail(error);
 }
