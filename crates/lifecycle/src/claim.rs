@@ -75,6 +75,7 @@ impl Project {
             last_sign: now.awake,
             last_seen: now.wall,
             cancelling: None,
+            left: false,
         }));
     }
 

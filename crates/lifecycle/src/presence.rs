@@ -30,7 +30,12 @@ impl Project {
         };
         match (text, &mut self.task) {
             (Some(text), Task::Claiming(claim)) if claimed => claim.gone = Some(text),
-            (Some(text), _) if ours => self.lost(text, reason == LeaveReason::Other, out),
+            (Some(text), _) if ours => {
+                self.lost(text, reason == LeaveReason::Other, out);
+                if let Task::Running(run) = &mut self.task {
+                    run.left = reason == LeaveReason::Other;
+                }
+            }
             (None, _) if ours => self.away(true, out),
             _ => {}
         }
@@ -154,6 +159,7 @@ impl Project {
         let mut who = None;
         if let Task::Running(run) = &mut self.task {
             run.presence = Presence::Here(conn);
+            run.left = false;
             run.owner = session.who.clone();
             run.last_sign = awake;
             run.last_seen = wall;
@@ -162,6 +168,7 @@ impl Project {
             && let Some(run) = ending.run.as_deref_mut()
         {
             run.presence = Presence::Here(conn);
+            run.left = false;
             run.owner = session.who.clone();
         }
         self.take_place(session, out);
@@ -256,6 +263,7 @@ impl Project {
             last_sign: now.awake,
             last_seen: facts.last_seen.unwrap_or(since),
             cancelling: None,
+            left: false,
         };
         run.notice_recovered_runs();
         let grace = if run.background { self.settings.async_grace } else { self.settings.reconnect_grace };

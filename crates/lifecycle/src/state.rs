@@ -156,6 +156,8 @@ pub(crate) struct Running {
     pub(crate) last_sign: Awake,
     pub(crate) last_seen: Wall,
     pub(crate) cancelling: Option<Cancelling>,
+    /// Its conversation was left for another one, and waits where it is.
+    pub(crate) left: bool,
 }
 
 /// Where the owner's session is.

@@ -110,18 +110,27 @@ impl Project {
 impl Running {
     fn why(&self) -> String {
         match (&self.presence, self.delivery, self.turn) {
+            (Presence::Away { process_alive: true, .. }, _, _) if self.left => {
+                format!("its conversation was left; go back to it to report: /resume there, or {}", self.open_again())
+            }
             (Presence::Away { process_alive: true, .. }, _, _) => {
                 "its session's connection was lost; it is awaited".into()
             }
             (Presence::Away { .. }, _, _) => {
-                let open = self.owner.file.as_deref().unwrap_or(&self.owner.session_id);
-                format!("its session has ended; open it again to report: pi --session {}", quoted(open))
+                format!("its session has ended; open it again to report: {}", self.open_again())
             }
             (_, Stage::Waiting | Stage::Refused { .. }, _) => "it is sent when the session is idle".into(),
             (_, Stage::Sent { .. } | Stage::Unknown, _) => "the session has not accepted it yet".into(),
             (_, Stage::Accepted, Turn::Reminded { .. } | Turn::Owing { .. }) => "the session owes a report".into(),
             _ => "the session is at work".into(),
         }
+    }
+}
+
+impl Running {
+    fn open_again(&self) -> String {
+        let open = self.owner.file.as_deref().unwrap_or(&self.owner.session_id);
+        format!("pi --session {}", quoted(open))
     }
 }
 

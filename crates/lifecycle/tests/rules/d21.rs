@@ -77,6 +77,28 @@ fn background_keeps_it_running_for_a_day_however_the_session_goes() {
     }
 }
 
+/// Each way of going has its own words, and the command that brings the session back where one is needed.
+#[test]
+fn a_task_without_its_session_says_how_to_get_it_back() {
+    let check = |go: &dyn Fn(&mut Rig), expected: &str| {
+        let mut rig = with_background();
+        go(&mut rig);
+        assert!(rig.why().starts_with(expected), "{}", rig.why());
+        rig
+    };
+    check(&|rig| rig.leave(1, LeaveReason::Reload), "its session's connection was lost; it is awaited");
+    check(&|rig| rig.close(1), "its session's connection was lost; it is awaited");
+    check(&|rig| rig.gone(1), "its session has ended; open it again to report: pi --session ");
+    let mut rig = check(
+        &|rig| rig.leave(1, LeaveReason::Other),
+        "its conversation was left; go back to it to report: /resume there, or pi --session ",
+    );
+    let dispatch = rig.dispatch();
+    rig.attach_as(2, "s1", 1, Known::Some { dispatch, delivered: true }, true);
+    rig.close(2);
+    assert_eq!(rig.why(), "its session's connection was lost; it is awaited");
+}
+
 #[test]
 fn the_day_counts_from_the_loss_not_from_the_end_of_the_process() {
     let mut rig = with_background();

@@ -1,7 +1,7 @@
 // A session that is left in the middle of a task: by /new, /fork, /reload, Escape, kill -9, or by closing Pi.
 import assert from "node:assert/strict";
 import { signal } from "../../../lab/processes.mjs";
-import { eventually } from "../../../lab/wait.mjs";
+import { eventually, until } from "../../../lab/wait.mjs";
 import {
   ALL_ENDED, STILL_YOURS, WORK, WRITER, complete, finished, foregroundWorker, launch, report, run, say, stop, task, when,
 } from "../tasks.mjs";
@@ -83,6 +83,7 @@ export async function fork_in_mid_task(lab) {
   await eventually("the fork is attached", () => changes(world), (list) => list.filter((change) => change === "attached").length === 2);
   const now = await world.statusIs("the task belongs to the session before", (row) => row.state === "running" && row.task !== null);
   assert.equal(now.task.dispatch_id, row.task.dispatch_id);
+  assert.ok(now.why.startsWith("its conversation was left; go back to it") && now.why.endsWith(`pi --session ${file}`), now.why);
   assert.notEqual((await pi.state()).sessionId, row.session.session_id);
   // The fork is asked to report: it has no task.
   await pi.run(report(complete()));
@@ -95,6 +96,35 @@ export async function fork_in_mid_task(lab) {
   assert.equal(back.success, true, JSON.stringify(back));
   const ended = await world.ended("COMPLETE", 90_000);
   assert.equal(ended.task_id, id);
+  assert.equal(deliveries(world, id), 1);
+}
+
+/** The same with the pickers of the terminal: /fork, and /resume back to the conversation that has the task. */
+export async function fork_and_resume_in_the_terminal(lab) {
+  const world = await lab.world();
+  const pi = world.terminal();
+  await pi.shows(/handoff: owner, ready/);
+  await pi.paste("a question before\nmock> say an answer before");
+  await pi.shows(/^ *an answer before/m);
+  const id = await world.submit(background());
+  await world.heldAt("writer");
+  const { session } = await seen(world);
+  await pi.enter("/fork");
+  await pi.shows("Fork from Message");
+  pi.key("Enter");
+  await pi.shows(/handoff: standby/);
+  await world.statusIs("the task waits for its conversation", (row) => row.state === "running" && /was left/.test(row.why));
+  await until("the fork to put the message into the editor", () => pi.editor()?.includes("a question before"));
+  pi.key("C-c");
+  await until("the editor to be empty", () => pi.editor() === "");
+  await pi.enter("/resume");
+  await pi.shows("Resume Session");
+  await pi.shows(/› a question before/);
+  pi.key("Enter");
+  await world.statusIs("the session is back", (row) => row.session?.session_id === session.session_id);
+  await pi.shows(new RegExp(`handoff: ${id} running`));
+  world.openGate("writer");
+  await world.ended("COMPLETE", 90_000);
   assert.equal(deliveries(world, id), 1);
 }
 
