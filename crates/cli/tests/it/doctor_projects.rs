@@ -84,6 +84,10 @@ fn a_work_log_that_takes_no_line() {
     assert_eq!(said.json()["repairs"][0]["done"], true, "{said}");
     assert!(worst(&said, "work-logs").starts_with("good"), "{said}");
     assert_eq!(world.read(log), "## Work log\n");
+    write(&world.home().join(".config/handoffd/config.toml"), b"[work_log]\npath = \"LOG.md\"\nheading = \"# Done\"\n");
+    check(&world, "work-logs", "fault", &["LOG.md"]);
+    assert!(world.run(&["doctor", "--fix"]).stderr.contains("Done: make LOG.md"));
+    assert_eq!(world.read("LOG.md"), "# Done\n");
 }
 
 #[test]

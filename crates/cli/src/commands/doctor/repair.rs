@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use handoffd::config::{Config, ProjectFile};
+use handoffd::config::WorkLogSettings;
 use handoffd::places::folder::make_private;
 use serde_json::{Value, json};
 use store::sys::Sys;
@@ -23,7 +23,12 @@ pub(crate) enum Repair {
     /// Other users can write to a folder of ours.
     CloseFolder(PathBuf),
     /// A project has no work log.
-    MakeWorkLog(PathBuf),
+    MakeWorkLog {
+        /// Its root.
+        project: PathBuf,
+        /// As the service is configured, which this shell may see otherwise.
+        log: WorkLogSettings,
+    },
     /// A project has no profile with a role.
     MakeProfiles(PathBuf),
     /// A temporary of a crash, which is never the only copy of anything.
@@ -41,7 +46,7 @@ impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CloseFolder(path) => write!(f, "take the right to write from others: {}", path.display()),
-            Self::MakeWorkLog(project) => write!(f, "make the work log of {}", project.display()),
+            Self::MakeWorkLog { project, log } => write!(f, "make {} in {}", log.path, project.display()),
             Self::MakeProfiles(project) => {
                 write!(f, "make the example profiles of {}, where none is", project.display())
             }
@@ -95,19 +100,15 @@ fn one(ctx: &Context, repair: &Repair) -> Done {
 fn run(ctx: &Context, repair: &Repair) -> Result<(), String> {
     match repair {
         Repair::CloseFolder(path) => make_private(path).map_err(|error| error.to_string()),
-        Repair::MakeWorkLog(project) => make_work_log(ctx, project),
+        Repair::MakeWorkLog { project, log } => make_work_log(project, log),
         Repair::MakeProfiles(project) => init::make_profiles(project),
         Repair::PutAway { project, file } => put_away(ctx, project, file),
         Repair::RenewPi(folder) => init::pi::renew(folder).map_err(|error| error.to_string()),
     }
 }
 
-fn make_work_log(ctx: &Context, root: &Path) -> Result<(), String> {
+fn make_work_log(root: &Path, settings: &WorkLogSettings) -> Result<(), String> {
     let text = |error: &dyn fmt::Display| error.to_string();
-    let (own, _) = ProjectFile::load(root).map_err(|invalid| text(&invalid))?;
-    let config: &Config = ctx.config();
-    let configured = config.projects.iter().find(|project| project.path == root);
-    let settings = config.settings(configured, &own).work_log;
     let project = ProjectDir::open(root, &Sys::real(), PiFolder::Require).map_err(|error| text(&error))?;
     let log = WorkLog::new(&Arc::new(project), &settings.path, &settings.heading).map_err(|error| text(&error))?;
     log.create().map(|_| ()).map_err(|error| text(&error))

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use handoffd::config::WorkLogSettings;
 use store::sys::Sys;
 use store::{LogError, PiFolder, ProjectDir, WorkLog};
 
@@ -33,7 +34,7 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
             Some(warning) => Finding::warning(warning, rotate(subject)),
             None => Finding::good(format!("{} takes the next line", settings.work_log.path)),
         },
-        Err(error) => judged(subject, &error),
+        Err(error) => judged(subject, &settings.work_log, &error),
     });
     findings
 }
@@ -42,12 +43,13 @@ fn rotate(subject: &Subject) -> String {
     format!("handoff log rotate {}", quoted(&subject.path.to_string_lossy()))
 }
 
-fn judged(subject: &Subject, error: &LogError) -> Finding {
+fn judged(subject: &Subject, log: &WorkLogSettings, error: &LogError) -> Finding {
     let what = format!("no task is started: {error}");
     match error {
         LogError::Missing(_) => {
             let remedy = format!("handoff init {}", quoted(&subject.path.to_string_lossy()));
-            Finding::fault(what, remedy).repaired_by(Repair::MakeWorkLog(subject.path.clone()))
+            Finding::fault(what, remedy)
+                .repaired_by(Repair::MakeWorkLog { project: subject.path.clone(), log: log.clone() })
         }
         LogError::Full(_) => Finding::fault(what, rotate(subject)),
         LogError::HeadingMissing(heading) => {
