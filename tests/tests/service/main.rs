@@ -31,18 +31,18 @@ fn main() -> ExitCode {
     if list || inside {
         let mut trials = under_systemd();
         if !inside {
-            trials.push(plist::trial());
+            trials.extend(plist::trials());
         }
         return libtest_mimic::run(&arguments, trials).exit_code();
     }
     match outside::run_inside() {
         Ok(code) => {
-            let here = libtest_mimic::run(&arguments, vec![plist::trial()]);
+            let here = libtest_mimic::run(&arguments, plist::trials());
             if code == 0 { here.exit_code() } else { ExitCode::from(code) }
         }
         Err(why) => {
             let mut trials = outside::left_out(under_systemd_names(), &why);
-            trials.push(plist::trial());
+            trials.extend(plist::trials());
             libtest_mimic::run(&arguments, trials).exit_code()
         }
     }

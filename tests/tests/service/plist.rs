@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use handoffd_tests::binaries::binaries;
+use handoffd_tests::wait;
 use libtest_mimic::Trial;
+
+use crate::fixture::said;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Value {
@@ -15,11 +19,49 @@ enum Value {
     Dict(BTreeMap<String, Self>),
 }
 
-pub(crate) fn trial() -> Trial {
-    Trial::test("plist_is_sound_and_means_the_same", || {
-        check();
-        Ok(())
-    })
+pub(crate) fn trials() -> Vec<Trial> {
+    let trial = |name: &str, test: fn()| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    vec![
+        trial("plist_is_sound_and_means_the_same", check),
+        trial("f133_launchd_is_told_that_another_start_would_not_help", launchd_is_told),
+    ]
+}
+
+/// launchd starts again whatever does not end with 0.
+fn launchd_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |variable: Option<&str>| {
+        let mut command = Command::new(&binaries().handoffd);
+        command.env_clear().env("HOME", home.path()).envs(variable.map(|value| ("HANDOFFD_SUPERVISOR", value)));
+        command.args(["--config", "config.toml"]).current_dir(home.path());
+        said(&mut command)
+    };
+    std::fs::write(home.path().join("config.toml"), "[log]\nlevel = \"loud\"\n").unwrap();
+    for (variable, code) in [(None, 2), (Some("launchd"), 0)] {
+        let said = run(variable);
+        assert!(said.code == code && said.err.contains("`log.level`"), "{said:?}");
+    }
+    std::fs::write(home.path().join("config.toml"), "").unwrap();
+    let mut first = Command::new(&binaries().handoffd);
+    let mut first = first.env_clear().env("HOME", home.path()).spawn().unwrap();
+    let codes = [None, Some("launchd")].map(|variable| {
+        wait::until("the other daemon is named", || {
+            let taken = home.path().join(".local/state/handoffd").read_dir().ok()?.flatten();
+            let names_it = |path: &Path| {
+                path.extension().is_some_and(|end| end == "lock")
+                    && std::fs::read(path).is_ok_and(|text| !text.is_empty())
+            };
+            taken.into_iter().any(|entry| names_it(&entry.path())).then(|| run(variable).code)
+        })
+    });
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(codes, [3, 0]);
 }
 
 fn file() -> PathBuf {

@@ -17,7 +17,7 @@ fn a_new_folder_becomes_a_project_once() {
     made .pi/agents/handoff-reviewer.md
     registered {PROJECT}
     --- stderr
-    Next: run the daemon (`handoffd`),
+    Next: run the daemon (`handoff service install` once, or `handoffd`),
           open the worker's session in {PROJECT}, and submit a task
     --- exit 0
     ");

@@ -71,7 +71,9 @@ impl Args {
         if failed {
             return Ok(Exit::NotGood);
         }
-        ctx.out.note(Line::of(Tone::Strong, "Next:").plain(" run the daemon (`handoffd`),"));
+        ctx.out.note(
+            Line::of(Tone::Strong, "Next:").plain(" run the daemon (`handoff service install` once, or `handoffd`),"),
+        );
         ctx.out.note(format!("      open the worker's session in {}, and submit a task", root.display()));
         Ok(Exit::Good)
     }

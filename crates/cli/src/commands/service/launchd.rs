@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -15,11 +17,14 @@ use crate::failure::Failure;
 use crate::spawn;
 use crate::text::block;
 
+/// The daemon lets its projects go within ten seconds; `ExitTimeOut` is the longest.
+const UNLOADED_WITHIN: Duration = Duration::from_secs(30);
 const LABEL: &str = "io.github.handoffd";
 const PLIST: &str = include_str!("../../../../../launchd/io.github.handoffd.plist");
 
 pub(super) fn install(ctx: &mut Context, replace: bool) -> Result<Exit, Failure> {
     let programs = Programs::of_process(ctx)?;
+    nobody_else_runs(ctx)?;
     let wanted = plist(home(ctx)?, &programs)?;
     let path = wanted.path.display().to_string();
     match wanted.look()? {
@@ -39,8 +44,30 @@ pub(super) fn install(ctx: &mut Context, replace: bool) -> Result<Exit, Failure>
     // An agent that is loaded already has the old file.
     launchctl(&["bootout", &target()]).ok();
     launchctl(&["enable", &target()]).map_err(failed)?;
-    launchctl(&["bootstrap", &domain(), &path]).map_err(failed)?;
+    load(&path)?;
     running(ctx)
+}
+
+/// An agent that is being unloaded cannot be loaded yet.
+fn load(path: &str) -> Result<(), Failure> {
+    let end = Instant::now() + UNLOADED_WITHIN;
+    loop {
+        match launchctl(&["bootstrap", &domain(), path]) {
+            Err(_) if Instant::now() < end => thread::sleep(Duration::from_millis(250)),
+            result => return result.map_err(failed),
+        }
+    }
+}
+
+/// The agent would find the daemon's lock taken, and end.
+fn nobody_else_runs(ctx: &Context) -> Result<(), Failure> {
+    if launchctl(&["print", &target()]).is_ok() {
+        return Ok(());
+    }
+    let Ok(answer) = started::ask(ctx) else { return Ok(()) };
+    let message = format!("a handoffd that is not this service is running (pid {})", answer.pid);
+    let stop = format!("stop it, then install again: `kill {}`; tasks at work go on", answer.pid);
+    Err(Failure::new(Exit::Refused, message).hint(stop))
 }
 
 pub(super) fn uninstall(ctx: &mut Context) -> Result<Exit, Failure> {

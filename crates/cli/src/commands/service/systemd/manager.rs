@@ -1,9 +1,10 @@
-//! The user's systemd, asked and told through `systemctl`. Every call has an end: systemd bounds the jobs itself.
+//! The user's systemd, asked and told through `systemctl`. Questions have a limit; the jobs of a unit have those of systemd.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use super::{SERVICE, SOCKET};
 use crate::context::Context;
@@ -77,7 +78,7 @@ impl Manager {
 
     /// Runs a command that changes something.
     pub(super) fn tell(&self, arguments: &[&str]) -> Result<(), Refused> {
-        self.run(arguments).map(drop)
+        self.run(arguments)
     }
 
     /// As [`Manager::tell`], for a command whose failure ends everything.
@@ -88,10 +89,15 @@ impl Manager {
     }
 
     fn ask(&self, arguments: &[&str]) -> Result<String, Failure> {
-        self.run(arguments).map_err(|Refused(words)| unreachable(&words))
+        let all: Vec<&str> = ["--user", "--no-pager"].into_iter().chain(arguments.iter().copied()).collect();
+        let runtime_dir = self.runtime_dir.as_deref().and_then(Path::to_str).map(|dir| ("XDG_RUNTIME_DIR", dir));
+        spawn::told("systemctl", &all, runtime_dir, ANSWER_WITHIN).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => unreachable(NO_SYSTEMCTL),
+            _ => unreachable(&error.to_string()),
+        })
     }
 
-    fn run(&self, arguments: &[&str]) -> Result<String, Refused> {
+    fn run(&self, arguments: &[&str]) -> Result<(), Refused> {
         let mut command = spawn::command("systemctl", Path::new("/"));
         command.args(["--user", "--no-pager", "--no-ask-password", "--quiet"]).args(arguments).stdin(Stdio::null());
         // Under cron, su and sudo the variable is missing; the folder is where it always is (F102).
@@ -103,7 +109,7 @@ impl Manager {
             })
         })?;
         if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+            return Ok(());
         }
         let told = String::from_utf8_lossy(&output.stderr);
         let told = told.lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join("; ");
@@ -111,6 +117,7 @@ impl Manager {
     }
 }
 
+const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 const NO_SYSTEMCTL: &str = "there is no `systemctl`";
 
 fn unreachable(words: &str) -> Failure {
