@@ -47,18 +47,18 @@ fn units_have_no_warnings() {
 fn an_edited_unit_is_kept_and_the_difference_shown() {
     let home = Home::installed();
     let unit = home.units().join(SERVICE);
-    let edited = fs::read_to_string(&unit).unwrap().replace("RestartSec=5s", "RestartSec=7s");
+    let edited = fs::read_to_string(&unit).unwrap().replace("TimeoutStopSec=30s", "TimeoutStopSec=31s");
     fs::write(&unit, &edited).unwrap();
     let said = home.handoff(&["service", "install"]).good();
-    assert!(said.err.contains("-RestartSec=7s") && said.err.contains("+RestartSec=5s"), "{said:?}");
+    assert!(said.err.contains("-TimeoutStopSec=31s") && said.err.contains("+TimeoutStopSec=30s"), "{said:?}");
     assert_eq!(fs::read_to_string(&unit).unwrap(), edited);
-    assert_eq!(home.show(SERVICE, "RestartUSec"), "7s", "it is in force, as the person wanted");
+    assert_eq!(home.show(SERVICE, "TimeoutStopUSec"), "31s", "it is in force, as the person wanted");
     let said = home.handoff(&["service", "install", "--replace"]).good();
-    assert!(said.err.contains("-RestartSec=7s"), "{said:?}");
+    assert!(said.err.contains("-TimeoutStopSec=31s"), "{said:?}");
     assert_ne!(fs::read_to_string(&unit).unwrap(), edited);
     fs::write(&unit, &edited).unwrap();
     let said = home.handoff(&["service", "uninstall"]).good();
-    assert!(said.err.contains("RestartSec=7s") && !unit.exists(), "{said:?}");
+    assert!(said.err.contains("TimeoutStopSec=31s") && !unit.exists(), "{said:?}");
 }
 
 fn drop_ins_are_respected() {
