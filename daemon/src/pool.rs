@@ -136,7 +136,10 @@ impl Pool {
             Ok(result) => result,
             Err(_) => {
                 self.hangs(number);
-                result.await
+                let result = result.await;
+                // Its thread does that, too, but maybe not yet: whoever has the result sees no job that hangs.
+                remove(&mut lock(&self.shared).hanging, number);
+                result
             }
         };
         result.map_err(|_| PoolError::Panicked)

@@ -50,9 +50,14 @@ async fn when_too_many_hang_the_rest_waits_and_takes_no_more_threads() {
 }
 
 #[tokio::test]
-async fn many_jobs_take_no_more_threads_than_there_are_places() {
+async fn jobs_that_wait_take_no_more_threads_than_there_are_places() {
     let pool = Pool::default();
+    let hanging = hang(&pool);
+    while lock(&pool.shared).running.len() < WORKERS {
+        tokio::task::yield_now().await;
+    }
     let jobs: Vec<_> = (0..200).map(|_| pool.run(|| std::thread::current().id())).collect();
+    end(hanging).await;
     let mut threads = std::collections::HashSet::new();
     for job in jobs {
         threads.insert(job.await.unwrap());
