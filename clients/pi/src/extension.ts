@@ -3,6 +3,7 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import { HandoffCommand } from "./command/handoff.ts";
 import { completions } from "./command/words.ts";
 import { guard } from "./host.ts";
+import { ofThisProcess, takePlace, type Main } from "./process.ts";
 import { socketCandidates, thisMachine } from "./net/places.ts";
 import { Reporting } from "./reporting.ts";
 import { reportTool } from "./report/tool.ts";
@@ -17,49 +18,55 @@ export function isMainSession(ctx: Pick<ExtensionContext, "mode">, env: Record<s
   return (ctx.mode === "tui" || ctx.mode === "rpc") && env["PI_SUBAGENT_CHILD"] !== "1";
 }
 
-/** Installed twice, the extension is loaded twice: one of the two must not take the other's place. */
-function sessionsOfThisProcess(): Set<string> {
-  const key = Symbol.for("pi-handoffd.sessions");
-  const all = globalThis as { [key]?: Set<string> };
-  return (all[key] ??= new Set());
-}
-
 export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overrides = {}): void {
   const env = overrides.env ?? process.env;
   const candidates = overrides.candidates ?? (() => socketCandidates(thisMachine()));
   let session: Session | undefined;
   let reporting: Reporting | undefined;
-  const taken = sessionsOfThisProcess();
+  let main: Main | undefined;
+  let manager: object | undefined;
+  const known = ofThisProcess();
 
   const start = (ctx: ExtensionContext, reason: AttachReason): void => {
-    if (session || !isMainSession(ctx, env)) return;
-    const id = ctx.sessionManager.getSessionId();
-    if (taken.has(id)) return;
-    taken.add(id);
+    if (manager || known.served.has(ctx.sessionManager)) return;
+    known.served.add(manager = ctx.sessionManager);
+    // Only now: of a command that two extensions have, Pi makes `/handoff:1` and `/handoff:2`, and none is `/handoff`.
+    pi.registerCommand("handoff", command);
+    if (!isMainSession(ctx, env)) return;
     pi.registerTool(reportTool(() => reporting) as Parameters<ExtensionAPI["registerTool"]>[0]);
     const { timing, patienceMs } = overrides;
-    session = new Session({
+    const made = new Session({
       pi, ctx, env, candidates, version: versions,
       ...(timing ? { timing } : {}), ...(patienceMs === undefined ? {} : { patienceMs }),
     }, reason);
-    reporting = new Reporting(session, overrides.waitMs);
-    session.start();
+    session = made;
+    reporting = new Reporting(made, overrides.waitMs);
+    main = { sessionId: made.sessionId, leave };
+    const before = takePlace(main);
+    if (before) void before.then(() => guard(() => session === made && made.start()));
+    else made.start();
   };
-  const stop = async (reason: LeaveReason): Promise<void> => {
+  // It is not served again: Pi tells the start of a session twice where a program has changed to it.
+  const leave = async (reason: LeaveReason): Promise<void> => {
     const left = session;
-    session = reporting = undefined;
-    if (left) taken.delete(left.sessionId);
+    if (main && known.main === main) known.main = undefined;
+    session = reporting = main = undefined;
     await left?.leave(reason);
   };
+  const stop = (reason: LeaveReason): Promise<void> => {
+    if (manager) known.served.delete(manager);
+    manager = undefined;
+    return leave(reason);
+  };
 
-  pi.registerCommand("handoff", {
+  const command: Parameters<ExtensionAPI["registerCommand"]>[1] = {
     description: "Tasks that a planner hands to this session: status, pause, cancel, …",
     getArgumentCompletions: (prefix) => guard(() => completions(prefix)) ?? null,
     handler: async (args, ctx) => {
       if (session) await new HandoffCommand(session, ctx, overrides.lookMs).run(args).catch(() => undefined);
       else guard(() => ctx.ui.notify("This session takes no tasks: only the main session of a terminal or of a host program does.", "info"));
     },
-  });
+  };
   pi.on("session_start", (event, ctx) => guard(() => start(ctx, event.reason)));
   pi.on("session_shutdown", (event) => stop(event.reason).catch(() => undefined));
   pi.on("agent_start", () => guard(() => session?.agentStarted()));

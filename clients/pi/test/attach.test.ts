@@ -39,16 +39,37 @@ test("nothing is started where no session begins", () => {
   assert.equal(pi.events.listeners(), 0);
 });
 
-test("installed twice, one of the two attaches", async (t) => {
+test("installed twice, one of the two attaches and has the command", async (t) => {
   const { pi, daemon } = await world(t);
   await daemon.heard("session.attach");
   const twin = new FakePi();
-  twin.sessionId = pi.sessionId;
+  twin.manager = pi.manager;
   twin.load({ candidates: () => [daemon.path] }).start();
   await handOver({ pi, daemon });
   assert.equal(daemon.connections, 1);
+  assert.deepEqual([[...pi.commands.keys()], [...twin.commands.keys()]], [["handoff"], []], "two would be /handoff:1 and /handoff:2");
   await twin.shutdown();
   assert.deepEqual(daemon.told("session.leaving"), [], "the twin's end is not the session's");
+});
+
+test("a session that Pi left behind without a word gives its place to the one that came", async (t) => {
+  for (const same of [false, true]) {
+    const { pi, daemon } = await world(t);
+    await daemon.heard("session.attach");
+    const next = new FakePi();
+    if (same) next.sessionId = pi.sessionId;
+    next.load({ candidates: () => [daemon.path], timing: QUICK }).start("resume");
+    t.after(() => next.shutdown());
+    assert.deepEqual(await daemon.heard("session.leaving"), { reason: same ? "reload" : "new" });
+    await until("the next is attached", () => next.footer);
+    pi.start("resume"); // Pi may tell of a start twice
+    await handOver({ pi: next, daemon });
+    assert.deepEqual(daemon.told("session.attach").map(({ session_id }) => session_id), [pi.sessionId, next.sessionId]);
+    const child = new FakePi();
+    child.mode = "print";
+    child.load({ candidates: () => [daemon.path], timing: QUICK }).start();
+    assert.equal(daemon.told("session.leaving").length, 1, "a child in the same process takes no place");
+  }
 });
 
 test("every kind of leaving is said before the connection ends, and the next instance attaches anew", async (t) => {

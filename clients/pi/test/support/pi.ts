@@ -43,6 +43,12 @@ export class FakePi {
   cwd = "/p";
   toolNames = ["read", "subagent"];
   sessionId = `s-${process.pid}-${++serial}`;
+  /** The same object for all that serve one session. */
+  manager: object = {
+    getSessionId: () => { this.check(); return this.sessionId; },
+    getSessionFile: () => { this.check(); return "/sessions/s.jsonl"; },
+    getBranch: () => { this.check(); return this.branch; },
+  };
   /** What the person answers to a dialog. */
   yes = true;
   /** Set: Pi behaves as after a session change, when the old objects throw. */
@@ -83,11 +89,7 @@ export class FakePi {
       isIdle: () => { pi.check(); return pi.idle; },
       hasPendingMessages: () => { pi.check(); return pi.pending; },
       abort: () => { pi.check(); pi.aborted++; },
-      sessionManager: {
-        getSessionId: () => { pi.check(); return pi.sessionId; },
-        getSessionFile: () => { pi.check(); return "/sessions/s.jsonl"; },
-        getBranch: () => { pi.check(); return pi.branch; },
-      },
+      sessionManager: pi.manager,
       ui: {
         notify: (text: string, type = "info") => { pi.check(); pi.notices.push({ text, type }); },
         setStatus: (_key: string, text: string | undefined) => { pi.check(); pi.footer = text; },
