@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { place } from "../../../lab/install.mjs";
 import { until } from "../../../lab/wait.mjs";
 import { WORK, WRITER, complete, failure, finished, foregroundWorker, launch, report, run, say, stop, task, when } from "../tasks.mjs";
@@ -101,4 +102,32 @@ export async function unregistered_folder(lab) {
   await world.init(); // profiles and work log
   await world.submit(quick());
   await world.ended("COMPLETE");
+}
+
+/** Installed twice: one client, one command. */
+export async function loaded_twice(lab) {
+  const world = await lab.world();
+  const pi = world.rpc({ args: ["-e", fileURLToPath(new URL("../../../src/index.ts", import.meta.url))] });
+  await pi.footerIs(/owner, ready/);
+  const { commands } = (await pi.send({ type: "get_commands" })).data;
+  assert.deepEqual(commands.map((command) => command.name).filter((name) => name.startsWith("handoff")), ["handoff"]);
+  await world.submit(quick());
+  await world.ended("COMPLETE");
+  const row = await world.status();
+  assert.deepEqual([row.session.pid, row.standby], [pi.pid, 0]);
+}
+
+/** A program changes sessions before the last change is done: what Pi leaves behind on the way takes no tasks. */
+export async function changed_too_fast(lab) {
+  const world = await lab.world();
+  const pi = world.rpc();
+  await pi.footerIs(/owner, ready/);
+  await pi.run("a person's own\nmock> say fine");
+  const { sessionFile } = await pi.state();
+  for (let n = 0; n < 4; n++) await Promise.all([pi.send({ type: "new_session" }), pi.send({ type: "switch_session", sessionPath: sessionFile })]);
+  const { sessionId } = await pi.state();
+  await world.statusIs("only the session that is there", (row) => row.session?.session_id === sessionId && row.standby === 0);
+  await world.submit(quick());
+  await world.ended("COMPLETE");
+  await pi.answers("handoff_task_report", 1);
 }
