@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -174,6 +175,17 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        // Asked first: what is killed cannot end what it has started.
+        if let Ok(None) = self.child.try_wait() {
+            rustix::process::kill_process(rustix::process::Pid::from_child(&self.child), rustix::process::Signal::TERM)
+                .ok();
+        }
+        let end = Instant::now() + Duration::from_secs(5);
+        while let Ok(None) = self.child.try_wait()
+            && Instant::now() < end
+        {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         self.child.kill().ok();
         self.child.wait().ok();
     }
