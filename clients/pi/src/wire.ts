@@ -55,7 +55,7 @@ export type AttachedTask = {
   started_at: string;
 };
 
-export type CancelOutcome = "aborted" | "not_reached" | "finished_first";
+export type CancelOutcome = "aborted" | "told" | "not_reached" | "finished_first";
 
 /** The answer to `task.cancel`. */
 export type CancelResult = {

@@ -3,7 +3,7 @@
 use crate::effect::{Effect, Fact};
 use crate::event::{Event, Stopped};
 use crate::job::{Claim, Job, Keep};
-use crate::reply::Refusal;
+use crate::reply::{Refusal, SessionReach};
 use crate::sessions::Identity;
 use crate::settings::{REPEAT_WINDOW, UNREADABLE_GRACE};
 use crate::state::{Admin, Claiming, Delivery, JobKind, Lock, Out, Project, Rejecting, Stage, Stopping, Task, Waiting};
@@ -66,7 +66,7 @@ impl Project {
             Event::Configure(settings) => self.settings = settings,
             Event::Shutdown if self.stopping == Stopping::No => {
                 self.stopping = Stopping::Asked;
-                self.finish_cancel(false, out);
+                self.finish_cancel(SessionReach::NotReached, out);
             }
             Event::Shutdown => {}
         }

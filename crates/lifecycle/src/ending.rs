@@ -14,16 +14,15 @@ impl Project {
     /// ERROR by us, with this text; while a cancel is under way it is the cancel that ends the task (D76).
     pub(crate) fn end_by_us(&mut self, text: String, out: &mut Out) {
         if matches!(&self.task, Task::Running(run) if run.cancelling.is_some()) {
-            self.finish_cancel(false, out);
+            self.finish_cancel(SessionReach::NotReached, out);
         } else {
             self.end(Outcome::Ours(text), None, SessionReach::NotReached, out);
         }
     }
 
-    pub(crate) fn finish_cancel(&mut self, aborted: bool, out: &mut Out) {
+    pub(crate) fn finish_cancel(&mut self, reach: SessionReach, out: &mut Out) {
         let Task::Running(run) = &self.task else { return };
         let Some(cancel) = &run.cancelling else { return };
-        let reach = if aborted { SessionReach::Aborted } else { SessionReach::NotReached };
         self.end(Outcome::Ours(format!("Cancelled: {}", cancel.reason)), None, reach, out);
         if self.halt.replaced {
             self.refuse_owed(&Refusal::QueueChanged, out);
@@ -276,7 +275,8 @@ impl Project {
             out.push(Effect::Reply { req: *req, reply });
         }
         if let Outcome::Ours(text) | Outcome::Demote(text) = &ending.outcome {
-            let level = if ending.reach == SessionReach::Aborted { Level::Info } else { Level::Error };
+            let is_known = matches!(ending.reach, SessionReach::Aborted | SessionReach::Told);
+            let level = if is_known { Level::Info } else { Level::Error };
             self.tell_owner(level, format!("{} ended in ERROR: {text}", ending.task.task_id), out);
         }
         if let Outcome::Report { body, .. } = ending.outcome {

@@ -75,6 +75,8 @@ pub enum Reply {
 pub enum SessionReach {
     /// It aborted its turn.
     Aborted,
+    /// It answered: no turn of it was at work on the task.
+    Told,
     /// There was none, or it did not answer.
     NotReached,
     /// A report had been accepted before.

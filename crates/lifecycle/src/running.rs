@@ -5,6 +5,7 @@ use queue::DispatchId;
 use crate::Conn;
 use crate::effect::{Effect, Fact, Level, Outgoing};
 use crate::event::Answer;
+use crate::reply::SessionReach;
 use crate::settings::{CANCEL_WAIT, LOOK_AGAIN, MAX_SENDS, RESEND_IDLE, SEND_WINDOW};
 use crate::state::{Cancelling, Delivery, Out, Presence, Project, Running, Stopping, Task, Turn};
 use crate::time::{Awake, Wall};
@@ -154,7 +155,7 @@ impl Project {
         let halted = self.halt.replaced;
         let Task::Running(run) = &mut self.task else { return };
         if run.cancelling.as_ref().is_some_and(|cancel| now >= cancel.until) {
-            self.finish_cancel(false, out);
+            self.finish_cancel(SessionReach::NotReached, out);
             return;
         }
         if halted {
@@ -203,14 +204,14 @@ impl Project {
                 let message = Outgoing::Cancel { dispatch: run.dispatch, reason };
                 out.push(Effect::Send { conn, message });
             }
-            _ => self.finish_cancel(false, out),
+            _ => self.finish_cancel(SessionReach::NotReached, out),
         }
     }
 
     pub(crate) fn cancel_answered(&mut self, conn: Conn, dispatch: DispatchId, aborted: bool, out: &mut Out) {
         self.sign_of_life(conn, None, out);
         if self.run_on(conn).is_some_and(|run| run.dispatch == dispatch && run.cancelling.is_some()) {
-            self.finish_cancel(aborted, out);
+            self.finish_cancel(if aborted { SessionReach::Aborted } else { SessionReach::Told }, out);
         }
     }
 }

@@ -112,6 +112,7 @@ impl Actor {
         let running = was == "RUNNING" || session == SessionReach::FinishedFirst;
         let outcome = match session {
             SessionReach::Aborted => CancelOutcome::Aborted,
+            SessionReach::Told => CancelOutcome::Told,
             SessionReach::NotReached => CancelOutcome::NotReached,
             SessionReach::FinishedFirst => CancelOutcome::FinishedFirst,
         };

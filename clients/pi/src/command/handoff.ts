@@ -123,6 +123,7 @@ export class HandoffCommand {
     const { was, now, session, live_runs } = await rpc.call<CancelResult>("task.cancel", params, CALL_MS);
     const how = {
       aborted: "Its turn was stopped.",
+      told: "No turn of its session was at work.",
       not_reached: "Its session could not be reached.",
       finished_first: "Its report had been accepted before.",
     };

@@ -68,6 +68,9 @@ fn print(ctx: &mut Context, task_id: &str, answer: &CancelResult) {
             Line::of(Tone::Warning, "finished first").plain(": its report was accepted")
         }
         Some(CancelOutcome::Aborted) => Line::of(Tone::Good, "cancelled").plain(": the session stopped"),
+        Some(CancelOutcome::Told) => {
+            Line::of(Tone::Good, "cancelled").plain(": the session was told; no turn of it was at work")
+        }
         Some(_) => {
             Line::of(Tone::Good, "cancelled").plain(": the session could not be reached and may still be at work")
         }

@@ -42,6 +42,15 @@ fn its_answer_ends_it_at_once() {
 }
 
 #[test]
+fn a_session_with_nothing_to_stop_was_reached_all_the_same() {
+    let mut rig = Rig::at_work("T-1");
+    let dispatch = rig.dispatch();
+    rig.cancel(9, "T-1");
+    rig.event(Event::CancelAnswered { conn: Conn(1), dispatch, aborted: false });
+    rig.says(&["c1 cancel", "ERROR Cancelled: not needed", "r9 cancelled RUNNING ERROR Told 0"]);
+}
+
+#[test]
 fn the_reason_is_the_cancels_also_when_the_session_dies_meanwhile() {
     let mut rig = Rig::at_work("T-1");
     rig.cancel(9, "T-1");

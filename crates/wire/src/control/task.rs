@@ -144,8 +144,10 @@ pub struct CancelResult {
 words! {
     /// What the session did about a cancel.
     pub open CancelOutcome {
-        /// It answered.
+        /// Its turn was stopped.
         Aborted = "aborted",
+        /// It knows; no turn of it was at work on the task.
+        Told = "told",
         /// It did not answer, or there is none.
         NotReached = "not_reached",
         /// Its report was accepted before.

@@ -29,6 +29,9 @@ pub(super) async fn answer(ctx: &Context, arguments: &Arguments) -> Result<Told,
             format!("{task_id} had finished first: its report was accepted, it is {}. See handoff_show.", answer.now)
         }
         (Some(CancelOutcome::Aborted), _) => format!("Cancelled {task_id}: the worker's session stopped."),
+        (Some(CancelOutcome::Told), _) => {
+            format!("Cancelled {task_id}: the worker's session was told; no turn of it was at work on the task.")
+        }
         (Some(_), _) => {
             format!("Cancelled {task_id}. The session could not be reached and may still be at work on its files.")
         }
