@@ -98,7 +98,7 @@ test("the package needs nothing but Pi, and its lock file names no registry", ()
   assert.equal(manifest.dependencies, undefined);
   assert.ok(readFileSync(`${HERE}../../Cargo.toml`, "utf8").includes(`\nversion = "${manifest.version}"\n`), "the version of the workspace");
   assert.deepEqual(new Set(Object.values(manifest.peerDependencies)), new Set(["*"]));
-  assert.deepEqual(manifest.pi.extensions, ["./src/index.ts"]);
+  assert.deepEqual(manifest.pi.extensions, ["./src/handoffd/index.ts"]);
   assert.ok(manifest.keywords.includes("pi-package"));
   assert.ok(!readFileSync(`${HERE}package-lock.json`, "utf8").includes('"resolved"'));
 });
@@ -112,7 +112,7 @@ test("only what Pi supplies is imported at run time", () => {
       const isHost = from === "@earendil-works/pi-coding-agent" || from === "@earendil-works/pi-tui";
       const fine = from!.startsWith("./") || from!.startsWith("../") || from!.startsWith("node:") || isHost;
       assert.ok(fine, `${file} imports ${from}`);
-      if (isHost && !typeOnly) assert.ok(["index.ts", "render.ts"].includes(file), `${file} needs Pi at run time`);
+      if (isHost && !typeOnly) assert.ok(["handoffd/index.ts", "render.ts"].includes(file), `${file} needs Pi at run time`);
     }
     assert.ok(text.split("\n").length <= 400 || file === "wire.ts", `${file} is too long`);
     assert.ok(text.startsWith("// "), `${file} does not say what lives in it`);

@@ -107,6 +107,12 @@ test("the status names project, state, task, session and the next step", () => {
   ].join("\n"));
 });
 
+test("until when a task waits is told as a person reads it", () => {
+  const task = { ...PROJECT.task, until: "2020-01-02T12:04:32.533Z" };
+  const text = statusText(STATUS as never, { ...PROJECT, task } as never, { sessionId: "me", runs: [], now: 0 });
+  assert.match(text, /; waits until 2020-01-0\d \d\d:\d\d\n/);
+});
+
 test("the log tells what happened, oldest first", () => {
   const rows = [
     { at: "2020-01-02T08:02:00.000Z", kind: "ended", task_id: "T-1", status: "COMPLETE", error: null, verdict: "approved", result: "done" },

@@ -88,7 +88,7 @@ fn the_package_is_the_same_twice_and_holds_what_it_should() {
         "usr/share/doc/handoffd/operations.md",
         "usr/share/doc/handoffd/examples/config.example.toml",
         "usr/share/handoffd/clients/pi/package.json",
-        "usr/share/handoffd/clients/pi/src/index.ts",
+        "usr/share/handoffd/clients/pi/src/handoffd/index.ts",
         "usr/share/handoffd/clients/claude-code/.claude-plugin/plugin.json",
     ] {
         assert!(files.iter().any(|file| file == name), "{name} is missing: {files:?}");

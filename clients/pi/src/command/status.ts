@@ -30,7 +30,7 @@ function taskText({ task, queue }: ProjectStatus, now: number): string | undefin
     if (task.report !== "none") parts.push(task.report === "owed" ? "owes a report" : "its report was refused");
     const { running, complete, failed } = task.runs;
     if (running + complete + failed > 0) parts.push(`runs: ${running} at work, ${complete} complete, ${failed} failed`);
-    if (task.until) parts.push(`waits until ${line(task.until, 40)}`);
+    if (task.until) parts.push(`waits until ${clock(task.until)}`);
     return parts.join("; ");
   }
   if (queue.task_id === null || queue.task_id === undefined) return queue.status === null ? "none" : undefined;

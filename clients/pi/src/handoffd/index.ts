@@ -1,10 +1,10 @@
 // The extension, as Pi loads it: registers what a session offers, and passes Pi's events on. Nothing is started here: Pi
-// also loads extensions where no session begins.
+// also loads extensions where no session begins. Pi shows an extension under the name of its folder, hence this one.
 import { VERSION, type ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import manifest from "../package.json" with { type: "json" };
-import { extension } from "./extension.ts";
-import { renderNote, renderTask } from "./render.ts";
-import { CANCEL_MESSAGE, REMINDER_MESSAGE, TASK_MESSAGE } from "./state/record.ts";
+import manifest from "../../package.json" with { type: "json" };
+import { extension } from "../extension.ts";
+import { renderNote, renderTask } from "../render.ts";
+import { CANCEL_MESSAGE, REMINDER_MESSAGE, TASK_MESSAGE } from "../state/record.ts";
 
 export default function handoff(pi: ExtensionAPI): void {
   pi.registerMessageRenderer(TASK_MESSAGE, renderTask);
