@@ -42,7 +42,12 @@ pub(crate) async fn connect(ctx: &Context) -> Result<(Daemon, Inbox), Failure> {
         let client = ClientInfo { name: "handoff".to_owned(), version: crate::VERSION.to_owned() };
         match Client::connect(&place.path, client).await {
             Ok((client, inbox, info)) => return Ok((Daemon { client, info }, inbox)),
-            Err(ClientError::NotReachable { cause, .. }) => causes.push(format!("{}: {cause}", place.path.display())),
+            Err(ClientError::NotReachable { cause, .. }) => {
+                // A socket that is not there is no news: the message names the place.
+                if place.path.symlink_metadata().is_ok() {
+                    causes.push(format!("{}: {cause}", place.path.display()));
+                }
+            }
             Err(error) => return Err(failure(error, None, Some(&place.path))),
         }
     }

@@ -68,7 +68,7 @@ impl Project {
                 Some(old) => format!("{} runs of {} are still at work", old.runs.len(), old.task_id),
                 None => "runs of an ended task are still at work".to_owned(),
             },
-            Some(Reason::NoSession) => "no main session is attached".to_owned(),
+            Some(Reason::NoSession) => "no worker's session is attached".to_owned(),
             Some(Reason::Stopped) => "its process is stopped".to_owned(),
             Some(Reason::Busy) => match self.sessions.owner.as_ref().and_then(|owner| owner.busy_with) {
                 Some(BusyWith::Dialog) => "a dialog is open in the session".to_owned(),

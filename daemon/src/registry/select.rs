@@ -121,8 +121,8 @@ fn unique(
 
 fn unknown_path(projects: &[Candidate<'_>], path: &Path) -> SelectError {
     let hint = match enclosing(projects, path) {
-        Some(root) => format!("; the project around it is {}", root.display()),
-        None => format!("; register it with `handoff projects add {}`", path.display()),
+        Some(root) => format!("; the project around it is {} (go there, or name it)", root.display()),
+        None => format!("; `handoff init {}` makes it one", path.display()),
     };
     SelectError::Unknown { given: path.display().to_string(), hint }
 }
@@ -187,8 +187,12 @@ mod tests {
     fn a_refusal_says_what_may_have_been_meant() {
         check(Some("bakend"), "/", Err("bakend is no registered project; did you mean backend?"));
         check(Some("zzzzz"), "/", Err("zzzzz is no registered project; see `handoff projects list`"));
-        check(None, "/w/shop/src/a", Err("/w/shop/src/a is no registered project; the project around it is /w/shop"));
-        check(Some("/n"), "/", Err("/n is no registered project; register it with `handoff projects add /n`"));
+        check(
+            None,
+            "/w/shop/src/a",
+            Err("/w/shop/src/a is no registered project; the project around it is /w/shop (go there, or name it)"),
+        );
+        check(Some("/n"), "/", Err("/n is no registered project; `handoff init /n` makes it one"));
     }
 
     #[test]

@@ -62,10 +62,12 @@ impl Args {
             let project = daemon.project(ctx, self.project.as_deref()).await?;
             // Named, so that a wait after a restart means the same task.
             let task_id = self.task.clone().or_else(|| current(&project));
+            let nobody = nobody_works(&project);
             let wait = Wait { project: project.path, task_id, deadline };
             if let Some(task_id) = &wait.task_id {
                 ctx.out.note(format!("waiting for {task_id} in {}", wait.project));
             }
+            say_nobody_works(ctx, nobody);
             wait.run(ctx, Some(daemon)).await
         })?;
         Ok(print(ctx, &result, self.json))
@@ -76,6 +78,27 @@ impl Args {
 pub(crate) fn current(project: &ProjectStatus) -> Option<String> {
     let in_file = queue_file::open_task(project.path.as_ref()).map(|(id, _)| id);
     in_file.or_else(|| project.task.as_ref().map(|task| task.task_id.clone())).or_else(|| project.queue.task_id.clone())
+}
+
+/// Whether a task waits, and nobody is there to take it.
+fn nobody_works(project: &ProjectStatus) -> bool {
+    project.session.is_none() && project.queue.status == Some(TaskStatus::Pending)
+}
+
+fn say_nobody_works(ctx: &Context, nobody: bool) {
+    if nobody {
+        ctx.out
+            .note("no worker's session is attached yet: open `pi` there, or `handoff attach`; the task waits for it");
+    }
+}
+
+/// Tells whoever is about to wait for a new task that there is nobody to take it. A help: without an answer nothing is said.
+pub(crate) fn say_if_nobody_works(ctx: &Context, project: &str) {
+    let now = ctx.block_on(async {
+        let (daemon, _) = daemon::connect(ctx).await?;
+        daemon.project(ctx, Some(project.as_ref())).await
+    });
+    say_nobody_works(ctx, now.is_ok_and(|project| project.session.is_none()));
 }
 
 /// Waits without end for a task that was just submitted.

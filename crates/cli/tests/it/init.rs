@@ -17,8 +17,9 @@ fn a_new_folder_becomes_a_project_once() {
     made .pi/agents/handoff-reviewer.md
     registered {PROJECT}
     --- stderr
-    Next: run the daemon (`handoff service install` once, or `handoffd`),
-          open the worker's session in {PROJECT}, and submit a task
+    Next: run the daemon: `handoff service install` once, or `handoffd` in a terminal of its own
+          open the worker's session: `pi` or `handoff attach` in {PROJECT}
+          give it a task: `handoff submit`, or from the planner
     --- exit 0
     ");
     assert_eq!(env.read(".pi/handoff-log.md"), "## Work log\n");
@@ -61,6 +62,45 @@ fn what_is_there_stays_byte_for_byte() {
     let ignored = env.read(".gitignore");
     assert!(ignored.starts_with("target\n/tasks.json\nlast line without an end\n#"), "{ignored}");
     assert_eq!(ignored.matches("/tasks.json\n").count(), 1, "{ignored}");
+}
+
+#[test]
+fn a_daemon_that_runs_knows_the_project_when_init_ends() {
+    let (world, _daemon) = crate::daemon::world();
+    let other = world.root().join("other");
+    std::fs::create_dir_all(other.join("src")).unwrap();
+    let run = |folder: &std::path::Path, args: &[&str]| {
+        let mut command = world.command();
+        command.current_dir(folder).args(args);
+        world.said(&mut command)
+    };
+    let made = run(&other, &["init"]);
+    assert!(made.code == 0 && made.stderr.starts_with("Next: open the worker's session"), "{made}");
+    let submit = ["submit", "--instruction", "x", "--scope", "src", "--accept", "y"];
+    let submitted = run(&other, &submit);
+    assert_eq!(submitted.code, 0, "{submitted}");
+    let again = run(&other, &submit);
+    assert!(again.code == 4 && again.stderr.contains("`handoff wait` for its end"), "{again}");
+    let waited = run(&other, &["wait", "--timeout", "1ms"]);
+    assert!(waited.code == 5 && waited.stderr.contains("no worker's session is attached yet"), "{waited}");
+}
+
+#[test]
+fn a_folder_below_a_project_and_a_home_are_not_taken_for_one_in_silence() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["init"]).code, 0);
+    std::fs::create_dir(env.project().join("below")).unwrap();
+    let below = env.run(&["init", "below"]).stderr;
+    assert!(
+        below.contains("lies in the project {PROJECT}") && below.contains("projects remove {PROJECT}/below"),
+        "{below}"
+    );
+    assert!(!env.run(&["init", "below"]).stderr.contains("lies in"));
+    let mut command = env.command();
+    command.current_dir(env.home()).arg("init");
+    let home = env.said(&mut command);
+    assert!(home.code == 2 && home.stderr.contains("this is your home"), "{home}");
+    assert!(!env.home().join("tasks.json").exists());
 }
 
 #[test]

@@ -120,9 +120,11 @@ fn a_package_of_the_system_brings_the_extension_itself() {
 fn what_is_missing_or_does_not_fit_is_said() {
     let env = TestEnv::new();
     let said = env.run(&["init", "--pi"]).stderr;
-    for part in
-        ["`pi` is not in the PATH", "npm install -g @earendil-works/pi-coding-agent", "pi install npm:pi-subagents"]
-    {
+    for part in [
+        "`pi` is not in the PATH",
+        "npm install -g @earendil-works/pi-coding-agent@0.87",
+        "pi install npm:pi-subagents",
+    ] {
         assert!(said.contains(part), "{said}");
     }
     let said = with_pi("1.6.0", "0.67.0").run(&["init", "--pi"]);

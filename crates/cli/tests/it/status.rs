@@ -32,7 +32,7 @@ fn a_waiting_task_is_told_with_the_command_that_helps() {
     let said = world.run(&["status"]);
     assert_snapshot!(steady(&said.to_string()), @r"
     PROJECT  STATE  SINCE  TASK  SESSION  WHY
-    project  waiting  0 s  T-1  -  no main session is attached
+    project  waiting  0 s  T-1  -  no worker's session is attached
       next: handoff attach
     --- exit 0
     ");

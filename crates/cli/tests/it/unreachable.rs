@@ -35,8 +35,6 @@ fn without_a_daemon_every_verb_says_where_it_looked_and_what_to_do() {
     assert_snapshot!(world.run(&["status"]), @r"
     --- stderr
     Error: no daemon answers at {ROOT}/run/handoffd/handoffd.sock (from XDG_RUNTIME_DIR) or at {HOME}/.local/state/handoffd/run-{HOST}/handoffd.sock (in the state folder)
-      {ROOT}/run/handoffd/handoffd.sock: No such file or directory (os error 2)
-      {HOME}/.local/state/handoffd/run-{HOST}/handoffd.sock: No such file or directory (os error 2)
     Hint: `handoff service install` makes it a service, once; or run `handoffd` in another terminal
     --- exit 3
     ");

@@ -1,10 +1,11 @@
 //! `handoff init`: makes a folder a project. It needs no daemon and never overwrites anything: what is there stays.
 //!
 //! `files` makes the files, `agents` holds the example profiles, `untrack` is about a queue that git tracks, `pi` installs the
-//! Pi extension.
+//! Pi extension, `next` says what is still to do.
 
 mod agents;
 mod files;
+mod next;
 pub(crate) mod pi;
 mod untrack;
 
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use handoffd::config::WorkLogSettings;
-use handoffd::registry::{Added, Registry};
+use handoffd::registry::{Added, Candidate, Project, Registry, enclosing};
 use jiff::Timestamp;
 use store::sys::Sys;
 use store::{PiFolder, ProjectDir};
@@ -56,7 +57,11 @@ impl Args {
             Some(dir) => ctx.absolute(dir)?,
             None => ctx.working_dir()?.to_owned(),
         };
-        if self.pi && self.dir.is_none() && ctx.env.home.as_deref().is_some_and(|home| is_same(home, &dir)) {
+        if self.dir.is_none() && ctx.env.home.as_deref().is_some_and(|home| is_same(home, &dir)) {
+            if !self.pi {
+                let failure = Failure::usage("this is your home and no project");
+                return Err(failure.hint("go to the project's root first; `handoff init DIR` takes any folder"));
+            }
             ctx.out.note("this is your home and no project: only the Pi extension is installed");
             return pi::install(ctx).map(|()| Exit::Good);
         }
@@ -71,10 +76,7 @@ impl Args {
         if failed {
             return Ok(Exit::NotGood);
         }
-        ctx.out.note(
-            Line::of(Tone::Strong, "Next:").plain(" run the daemon (`handoff service install` once, or `handoffd`),"),
-        );
-        ctx.out.note(format!("      open the worker's session in {}, and submit a task", root.display()));
+        next::say(ctx, &root, self.pi);
         Ok(Exit::Good)
     }
 
@@ -139,6 +141,7 @@ fn say(ctx: &mut Context, name: &str, made: &Made) {
 }
 
 fn register(ctx: &mut Context, root: &Path) -> Result<(), Failure> {
+    let around = around(ctx, root);
     let added = Registry::new(&ctx.places()?.state_dir).add(root, None).map_err(Failure::usage)?;
     let (word, entry) = match &added {
         Added::New(entry) => ("registered", entry),
@@ -146,5 +149,20 @@ fn register(ctx: &mut Context, root: &Path) -> Result<(), Failure> {
     };
     let line = Line::of(Tone::Good, word).plain(" ").plain(&entry.path.display().to_string());
     ctx.out.line(line);
+    if let (Added::New(_), Some(around)) = (&added, around) {
+        let around = around.display();
+        ctx.out.warn(&format!(
+            "it lies in the project {around}, and is one of its own now, with its own tasks and session"
+        ));
+        let undo = format!("if you meant that one: `handoff projects remove {}`, and go there", entry.path.display());
+        ctx.out.note(Line::of(Tone::Strong, "Hint:").plain(" ").plain(&undo));
+    }
     Ok(())
+}
+
+/// The project that the folder lies in.
+fn around(ctx: &Context, root: &Path) -> Option<PathBuf> {
+    let known = projects::known(ctx).ok()?;
+    let candidates: Vec<Candidate<'_>> = known.iter().map(Project::candidate).collect();
+    enclosing(&candidates, root).map(Path::to_owned)
 }

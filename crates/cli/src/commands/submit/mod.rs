@@ -67,12 +67,13 @@ pub(crate) enum Submitted {
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
         let task = self.task.build(ctx)?;
-        match submit(ctx, self.project.as_deref(), &task)? {
+        match submit(ctx, self.project.as_deref(), &task).map_err(explained)? {
             Submitted::Daemon(written) => {
                 self.tell(ctx, &written);
                 if !self.wait {
                     return Ok(Exit::Good);
                 }
+                wait::say_if_nobody_works(ctx, &written.project);
                 wait::until_end(ctx, written.project, written.result.task_id, self.json)
             }
             Submitted::Alone(written, absent) => {
@@ -107,6 +108,16 @@ impl Args {
                 );
             }
         }
+    }
+}
+
+/// With what a person can do about it.
+fn explained(failure: Failure) -> Failure {
+    match failure.code {
+        Some(code) if code == ErrorCode::QueueBusy.as_str() && failure.hints.is_empty() => {
+            failure.hint("a project has one task at a time: `handoff wait` for its end, or `handoff cancel`")
+        }
+        _ => failure,
     }
 }
 

@@ -13,6 +13,8 @@ use crate::text::{Line, Tone};
 
 const PI: &str = "@earendil-works/pi-coding-agent";
 const SUBAGENTS: &str = "pi-subagents";
+/// The newest Pi with which everything works; the newest of all is not.
+const PAIR: &str = "@0.87";
 /// The oldest and the newest Pi that the extension is tested with.
 const TESTED: [Version; 2] = [Version(0, 85, 0), Version(1, 6, u64::MAX)];
 /// The first Pi on which pi-subagents up to `LAST_BEFORE` cannot start background runs.
@@ -37,9 +39,13 @@ pub(super) fn tell(ctx: &mut Context, agent_dir: &Path, packages: &[String]) {
     for (what, remedy) in &found.remarks {
         ctx.out.warn(&format!("{what}; this helps: {remedy}"));
     }
-    if let Some(Some(version)) = &found.pi {
+    if let Some(version) = &found.pi {
+        let pi = match version {
+            Some(version) => format!("Pi {version}"),
+            None => "a Pi that does not tell its version (0.85 or newer is needed)".to_owned(),
+        };
         let with = found.subagents.map(|version| format!(" and pi-subagents {version}")).unwrap_or_default();
-        ctx.out.line(Line::of(Tone::Dim, "found").plain(&format!(" Pi {version}{with}")));
+        ctx.out.line(Line::of(Tone::Dim, "found").plain(&format!(" {pi}{with}")));
     }
 }
 
@@ -58,10 +64,10 @@ fn remarks(pi: Option<Option<&str>>, subagents: Option<&str>) -> Vec<(String, St
     let mut remarks = Vec::new();
     let version = pi.flatten().and_then(Version::parse);
     match (pi, version) {
-        (None, _) => remarks.push(("`pi` is not in the PATH".to_owned(), format!("npm install -g {PI}"))),
+        (None, _) => remarks.push(("`pi` is not in the PATH".to_owned(), format!("npm install -g {PI}{PAIR}"))),
         (Some(Some(told)), Some(version)) if version < TESTED[0] => remarks.push((
             format!("Pi {told} is older than what the extension is made for (0.85 to 1.6), and may not load it"),
-            format!("npm install -g {PI}"),
+            format!("npm install -g {PI}{PAIR}"),
         )),
         (Some(Some(told)), Some(version)) if version > TESTED[1] => {
             remarks.push((
@@ -79,7 +85,7 @@ fn remarks(pi: Option<Option<&str>>, subagents: Option<&str>) -> Vec<(String, St
         (Some(told), Some(there)) if there <= LAST_BEFORE && version.is_some_and(|pi| pi >= SINCE) => {
             remarks.push((
                 format!("{SUBAGENTS} {told} cannot start background runs on Pi 1.0 and later; foreground runs work"),
-                format!("npm install -g {PI}@0.87, with which both work"),
+                format!("npm install -g {PI}{PAIR}, with which both work"),
             ));
         }
         _ => {}

@@ -127,6 +127,7 @@ fn unreachable(words: &str) -> Failure {
     }
     failure
         .hint("log in as this user (console or ssh, not su or sudo), or let its manager run: `loginctl enable-linger`")
+        .hint("where there is none, as in many containers, `handoffd` runs in a terminal just as well")
 }
 
 fn runtime_dir(ctx: &Context) -> Option<PathBuf> {
