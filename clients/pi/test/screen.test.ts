@@ -102,7 +102,7 @@ test("the status names project, state, task, session and the next step", () => {
     "task     T-1 running for 3 min; owes a report; runs: 1 at work, 2 complete, 0 failed",
     "         background run of builder: running",
     "session  another one gets the tasks (pi 1.6.0, process 7); 1 standing by; /handoff take changes that",
-    "next     handoff cancel T-1  (or /handoff next)",
+    "to stop  handoff cancel T-1  (or /handoff cancel)",
     "daemon   0.1.0, process 4711",
   ].join("\n"));
 });

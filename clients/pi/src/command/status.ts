@@ -17,10 +17,16 @@ export function statusText(status: Status, project: ProjectStatus, here: Here): 
     rows.push(["member", `${line(member.agent_id, 64)}${member.role ? `, ${line(member.role, 40)}` : ""}${what}`]);
   }
   for (const warning of [...(project.warnings ?? []), ...(status.daemon.warnings ?? [])]) rows.push(["warning", line(warning)]);
-  if (project.next) rows.push(["next", `${line(project.next)}${isOurs(project.next) ? "  (or /handoff next)" : "  (in a terminal)"}`]);
+  if (project.next) rows.push(nextRow(project.next));
   const outdated = status.daemon.outdated ? "; a newer program is installed, restart it" : "";
   rows.push(["daemon", `${line(status.daemon.version, 40)}, process ${status.daemon.pid}${outdated}`]);
   return rows.map(([name, text]) => `${name.padEnd(8)} ${text}`).join("\n");
+}
+
+/** A cancel is no remedy for a task that does well, only the way to stop it. */
+function nextRow(next: string): [string, string] {
+  if (suggestion(next)?.verb === "cancel") return ["to stop", `${line(next)}  (or /handoff cancel)`];
+  return ["next", `${line(next)}${isOurs(next) ? "  (or /handoff next)" : "  (in a terminal)"}`];
 }
 
 function taskText({ task, queue }: ProjectStatus, now: number): string | undefined {

@@ -102,6 +102,11 @@ fn session(project: &ProjectStatus, now: Timestamp) -> Line {
     Line::from(session.host.as_str()).and(Tone::Dim, &seen).plain(&waiting)
 }
 
+/// A cancel is no remedy for a task that does well, only the way to stop it.
+fn label(next: &str) -> &'static str {
+    if next.contains("handoff cancel") { "to stop it" } else { "next" }
+}
+
 /// What stands in the last column, one after the other.
 fn sentences(project: &ProjectStatus, next: Option<&str>, now: Timestamp) -> Vec<(Tone, String)> {
     let mut sentences: Vec<(Tone, String)> = project.why.iter().map(|why| (Tone::Plain, why.clone())).collect();
@@ -121,7 +126,7 @@ fn sentences(project: &ProjectStatus, next: Option<&str>, now: Timestamp) -> Vec
     sentences.extend(project.members.iter().map(|member| (Tone::Plain, about(member))));
     sentences.extend(project.queue.problems.iter().map(|problem| (Tone::Bad, problem.message.clone())));
     sentences.extend(project.warnings.iter().map(|warning| (Tone::Warning, warning.clone())));
-    sentences.extend(next.map(|next| (Tone::Strong, format!("next: {next}"))));
+    sentences.extend(next.map(|next| (Tone::Strong, format!("{}: {next}", label(next)))));
     sentences
 }
 
