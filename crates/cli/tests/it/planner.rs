@@ -196,10 +196,11 @@ fn the_project_is_named_or_that_of_the_session() {
         command.current_dir(&elsewhere);
     });
     let here = client.call("handoff_status", &json!({}));
-    here.says(&["is no registered project", "`handoff init`", "Other projects: project (idle)"]);
+    let remedy = format!("`handoff init {}` makes it one", elsewhere.display());
+    here.says(&["is no registered project", &remedy, "Other projects: project (idle)"]);
     let refused = client.call("handoff_submit", &with(task(), &json!({"gate": "review-after"})));
     assert_eq!((refused.refused, &refused.content["code"]), (true, &json!("unknown_project")));
-    refused.says(&["`gate_reason` is missing", "`handoff init`"]);
+    refused.says(&["`gate_reason` is missing", &remedy]);
     client.call("handoff_status", &json!({"project": "project"})).says(&["is idle"]);
     client.call("handoff_status", &json!({"project": "../project"})).says(&["is idle"]);
     assert!(client.call("handoff_status", &json!({"project": "projekt"})).refused);

@@ -37,7 +37,7 @@ pub(super) async fn answer(ctx: &Context, arguments: &Arguments) -> Result<Told,
         // A name that fits nothing is a slip; a folder that is no project is an answer.
         Err(failure) if typed.is_some() => return Err(failure),
         Err(failure) => {
-            told.line(format!("{failure}. `handoff init` in its root makes a folder a project."));
+            told.line(format!("{failure}."));
             told.member("project", Value::Null);
             others(&mut told, &status, None);
         }

@@ -29,9 +29,7 @@ pub(super) fn answer(ctx: &Context, arguments: &Arguments) -> Result<Told, Failu
         Some(code) if code == ErrorCode::QueueBusy.as_str() => failure.hint(
             "a project has one task at a time: handoff_wait for it, or handoff_cancel it if it is not wanted any more",
         ),
-        Some(code) if code == ErrorCode::UnknownProject.as_str() => {
-            failure.problems(faults(&task)).hint("`handoff init` in its root makes a folder a project")
-        }
+        Some(code) if code == ErrorCode::UnknownProject.as_str() => failure.problems(faults(&task)),
         _ => failure,
     })?;
     Ok(match submitted {
