@@ -72,7 +72,7 @@ export class Panel {
     if (before === ownership) return;
     const now = {
       owner: "this session now gets this project's tasks",
-      standby: "another session now gets this project's tasks; this one stands by",
+      standby: "this session gets no tasks now, and stands by",
       member: `this session now gets the packets of team member ${line(this.member ?? "", 64)}`,
     }[ownership];
     this.notify("info", `handoff: ${now ?? ownership} (${line(reason)})`);

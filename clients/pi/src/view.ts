@@ -36,6 +36,7 @@ function words(look: Look, now: number): string | undefined {
   if (look.place === undefined) return task;
   const trouble = look.state && STOPPED.has(look.state) ? ` · ${look.state} · /handoff` : "";
   if (task) return `${task}${look.place === "standby" ? " · standby" : ""}${trouble}`;
+  if (look.state === "disabled") return "disabled · /handoff";
   if (look.place === "standby") return `standby${trouble}`;
   if (look.place === "member") return `member, waiting for packets${trouble}`;
   switch (look.state) {

@@ -41,6 +41,7 @@ test("the footer says how it is, in a few words", () => {
   check({ place: undefined }, undefined);
   check({ place: "standby" }, "handoff: standby");
   check({ place: "standby", state: "halted" }, "handoff: standby · halted · /handoff");
+  check({ place: "standby", state: "disabled" }, "handoff: disabled · /handoff");
   check({ state: "waiting", why: "the session is busy" }, "handoff: a task is waiting: the session is busy");
   check({ state: "paused" }, "handoff: paused · /handoff resume");
   check({ state: "blocked" }, "handoff: blocked · /handoff");
@@ -113,6 +114,16 @@ test("until when a task waits is told as a person reads it", () => {
   assert.match(text, /; waits until 2020-01-0\d \d\d:\d\d\n/);
 });
 
+test("the status says what is not known, where an error is told, and that a disabled project has no session", () => {
+  const text = (more: object): string => statusText(STATUS as never, { ...PROJECT, task: null, next: null, why: null, ...more } as never, { sessionId: "other", runs: [], now: 0 });
+  assert.match(text({ state: "idle", queue: { status: "ERROR", task_id: "T-1", problems: [] } }), /^task {5}T-1 ERROR; \/handoff log says why$/m);
+  assert.match(text({ state: "idle", queue: { status: null, task_id: null, problems: [] } }), /^task {5}none$/m);
+  assert.doesNotMatch(text({ state: "unreadable", queue: { status: null, task_id: null, problems: [] } }), /^task/m);
+  const asMember = statusText(STATUS as never, { ...PROJECT, session: null } as never, { sessionId: "me", runs: [], now: 0, member: "eph-7" });
+  assert.match(asMember, /^session {2}this one gets the packets of team member eph-7, and no tasks$/m);
+  assert.match(text({ state: "disabled" }), /^session {2}none gets tasks while the project is disabled$/m);
+});
+
 test("the log tells what happened, oldest first", () => {
   const rows = [
     { at: "2020-01-02T08:02:00.000Z", kind: "ended", task_id: "T-1", status: "COMPLETE", error: null, verdict: "approved", result: "done" },
@@ -148,7 +159,7 @@ test("each word of /handoff does what it says", async (t) => {
   await check("", /^project {2}app/, "daemon.status");
   await check("pause", /Paused/, "project.pause", { project: "/p" });
   await check("resume", /Lifted: paused, runs alive\. The project is idle\./, "project.resume", { project: "/p" });
-  await check("cancel", /T-1 was RUNNING and is ERROR now\. Its turn was stopped\. 1 of its runs/, "task.cancel", { project: "/p", task_id: "T-1" });
+  await check("cancel", /T-1 was RUNNING and is ERROR now\. Its turn was stopped\. 1 of its runs is still/, "task.cancel", { project: "/p", task_id: "T-1" });
   await check("cancel wrong branch", /ERROR now/, "task.cancel", { project: "/p", task_id: "T-1", reason: "wrong branch" });
   await check("cancel T-1 wrong branch", /ERROR now/, "task.cancel", { project: "/p", task_id: "T-1", reason: "wrong branch" });
   await check("retry", /starts again as T-1-retry-1/, "task.retry", { project: "/p", task_id: "T-1" });
@@ -158,11 +169,24 @@ test("each word of /handoff does what it says", async (t) => {
   assert.match(await pi.command("nonsense"), /There is no \/handoff nonsense/);
 });
 
+test("/handoff says only what is so: of a task that has ended, a place that it has, a session that had nothing to stop", async (t) => {
+  const idle = { ...PROJECT, state: "idle", task: null, queue: { status: "ERROR", task_id: "T-1", problems: [] } };
+  const ended = await commanding(t, {}, { ...STATUS, projects: [idle] });
+  assert.equal(await ended.pi.command("cancel"), "There is no task to cancel: T-1 has ended as ERROR.");
+  assert.deepEqual(ended.daemon.told("task.cancel"), []);
+  const running = await commanding(t, {
+    "session.take": { session_id: "me", from: null }, "task.cancel": { was: "RUNNING", now: "ERROR", session: "told", live_runs: [{}, {}] },
+  });
+  assert.equal(await running.pi.command("take"), "This session gets the project's tasks already.");
+  assert.match(await running.pi.command("cancel"), /is ERROR now\. No turn of its session was at work\. 2 of its runs are still/);
+  assert.equal(running.pi.notices.at(-1)?.type, "warning", "the notice of the end does not take its place");
+});
+
 test("next asks first, and does nothing on no", async (t) => {
   const { pi, daemon } = await commanding(t, { "task.cancel": { was: "RUNNING", now: "ERROR", session: null, live_runs: [] } });
   pi.yes = false;
   await pi.command("next");
-  assert.match(pi.questions[0] ?? "", /Run `handoff cancel T-1`\?/);
+  assert.match(pi.questions[0] ?? "", /Run `handoff cancel T-1`\?.*ends the task as ERROR/s);
   assert.equal(daemon.told("task.cancel").length, 0);
   pi.yes = true;
   await pi.command("next");
@@ -281,7 +305,7 @@ test("an ownership that changes is told with its reason", async (t) => {
   const { pi, daemon } = await commanding(t);
   daemon.notify("session.ownership", { ownership: "standby", reason: "handoff take" });
   await until("told", () => pi.notices.length === 1);
-  assert.match(pi.notices[0]?.text ?? "", /another session now gets.*\(handoff take\)/);
+  assert.match(pi.notices[0]?.text ?? "", /gets no tasks now.*\(handoff take\)/);
   daemon.notify("session.ownership", { ownership: "owner", reason: "the session before it has ended" });
   await until("told", () => pi.notices.length === 2);
   assert.equal(pi.footer, "handoff: owner, ready");

@@ -47,7 +47,15 @@ impl Project {
             self.halt.lost = None;
             // Only a task that the file no longer holds is given up.
             if self.halt.replaced {
+                let task = self.run().map(|run| run.task.task_id.clone());
                 self.abandon(out);
+                if let Some(task) = task {
+                    self.tell_owner(
+                        Level::Warning,
+                        format!("{task} was given up: tasks.json holds something else."),
+                        out,
+                    );
+                }
             }
         }
         if let Some(held) = self.held(out.now.wall).map(|_| self.view_hash()) {
@@ -142,7 +150,8 @@ impl Project {
         match at {
             _ if owner.is_some() && owner == session_id => Self::changed(req, Vec::new(), false, out),
             Some(at) if refusal == Refusal::NoSuchSession => {
-                let next = self.sessions.standby.remove(at);
+                let mut next = self.sessions.standby.remove(at);
+                next.chosen = true;
                 if let Some(old) = self.sessions.owner.take() {
                     self.step_down(*old, "another session was given the place", out);
                 }

@@ -45,6 +45,8 @@ pub(crate) struct Session {
     pub(crate) request: Option<Req>,
     /// It was told that it is the owner.
     pub(crate) announced: bool,
+    /// A person gave it the place, which it is told with the place.
+    pub(crate) chosen: bool,
     /// Whether the process that a task was bound to was alive when this session asked.
     pub(crate) bound_alive: bool,
 }
@@ -108,6 +110,7 @@ impl Project {
             known: attach.known,
             request: Some(attach.req),
             announced: false,
+            chosen: false,
             bound_alive: attach.bound_alive,
         });
     }
@@ -266,7 +269,9 @@ impl Project {
             out.push(Effect::Reply { req, reply: Reply::Attached { owner: true, task, ended } });
             out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id.clone(), what: "attached" }));
         } else if !owner.announced {
-            let message = Outgoing::Ownership { owner: true, reason: "the place is free" };
+            let reason =
+                if std::mem::take(&mut owner.chosen) { "it was chosen by hand" } else { "it is first in line" };
+            let message = Outgoing::Ownership { owner: true, reason };
             out.push(Effect::Send { conn: owner.conn, message });
             out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id.clone(), what: "owner" }));
         }
@@ -280,8 +285,13 @@ impl Project {
         if owner.request.is_some() {
             self.answer_standby(&mut owner, out);
         } else if owner.announced {
-            let message =
-                Outgoing::Ownership { owner: false, reason: "the project's lock does not name this session now" };
+            let takes_part = self.admin == Admin::Active;
+            let reason = if takes_part {
+                "handoffd does not hold the project's lock"
+            } else {
+                "the project was disabled or removed"
+            };
+            let message = Outgoing::Ownership { owner: false, reason };
             out.push(Effect::Send { conn: owner.conn, message });
         }
         owner.announced = false;

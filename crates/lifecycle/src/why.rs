@@ -10,7 +10,7 @@ impl Project {
     pub(crate) fn why(&self, state: State, reason: Option<Reason>) -> Option<String> {
         let text = match state {
             State::Idle => return None,
-            State::Disabled => "the project is disabled".to_owned(),
+            State::Disabled => "a person disabled it".to_owned(),
             State::Missing => "the project's folder is not there".to_owned(),
             State::Starting => "the project is being opened".to_owned(),
             State::Stuck => "its file system does not answer".to_owned(),
@@ -76,7 +76,7 @@ impl Project {
                 Some(BusyWith::Compaction) => "the session is compacting its conversation".to_owned(),
                 None => "the session is busy".to_owned(),
             },
-            _ => "the session is being bound".to_owned(),
+            _ => "the session is being made the owner".to_owned(),
         }
     }
 

@@ -6,7 +6,7 @@ import { clean, line } from "../text.ts";
 import type {
   CancelResult, HistoryResult, NoticeLevel, ProjectResult, ProjectStatus, Status, SubmitResult, TakeResult, UnlockResult,
 } from "../wire.ts";
-import { logText, statusText, suggestion, type Suggestion } from "./status.ts";
+import { consequence, logText, statusText, suggestion, type Suggestion } from "./status.ts";
 import { HELP, parse } from "./words.ts";
 
 /** As long as the command line waits; a cancel waits for the session. */
@@ -69,7 +69,8 @@ export class HandoffCommand {
     const project = this.projectIn(status);
     if (!project) return this.say("info", `handoffd ${line(status.daemon.version, 40)} runs, but this folder is not one of its projects.`);
     const runs = this.session.observer.book.all.map(({ run }) => run);
-    const text = statusText(status, project, { sessionId: this.session.sessionId, runs, now: Date.now() });
+    const member = this.session.panel.place === "member" ? this.session.member : undefined;
+    const text = statusText(status, project, { sessionId: this.session.sessionId, runs, now: Date.now(), member });
     const { refusal } = this.session.panel.state;
     this.say("info", refusal ? `${text}\nthis session is not attached: ${refusal.text}` : text);
   }
@@ -80,7 +81,8 @@ export class HandoffCommand {
     if (!project.next) return this.say("info", `There is nothing to do; the project is ${project.state}${why}.`);
     const step = suggestion(project.next);
     if (!step) return this.say("info", `The project is ${project.state}${why}.\nRun this in a terminal: ${line(project.next)}`);
-    const sure = await this.ctx.ui.confirm(`Run \`${line(project.next)}\`?`, `The project is ${project.state}${why}.`);
+    const does = consequence(step.verb, project.state);
+    const sure = await this.ctx.ui.confirm(`Run \`${line(project.next)}\`?`, `The project is ${project.state}${why}.${does}`);
     if (sure) await this.change(rpc, step);
   }
 
@@ -100,8 +102,10 @@ export class HandoffCommand {
         await rpc.call("project.enable", { project }, CALL_MS);
         return this.say("info", "The project takes part again.");
       case "take": {
+        const had = this.session.panel.place === "owner";
         const { from } = await rpc.call<TakeResult>("session.take", { project, session_id: this.session.sessionId }, CALL_MS);
-        return this.say("info", `This session gets the project's tasks now${from && from !== this.session.sessionId ? "; the other one stands by" : ""}.`);
+        if (had && (from === null || from === this.session.sessionId)) return this.say("info", "This session gets the project's tasks already.");
+        return this.say("info", `This session gets the project's tasks now${from ? "; the other one stands by" : ""}.`);
       }
       case "unlock": {
         const { why, moved_to } = await rpc.call<UnlockResult>("project.unlock", { project, confirm: true }, CALL_MS);
@@ -118,6 +122,10 @@ export class HandoffCommand {
     const project = await this.project(rpc);
     const taskId = project.task?.task_id ?? project.queue.task_id;
     if (!taskId) return this.say("info", "There is no task to cancel.");
+    const { status } = project.queue;
+    if (!project.task && (status === "COMPLETE" || status === "ERROR")) {
+      return this.say("info", `There is no task to cancel: ${line(taskId, 80)} has ended as ${status}.`);
+    }
     const reason = (rest === taskId || rest.startsWith(`${taskId} `) ? rest.slice(taskId.length) : rest).trim();
     const params = { project: this.projectPath, task_id: taskId, ...(reason ? { reason: reason.slice(0, 2000) } : {}) };
     const { was, now, session, live_runs } = await rpc.call<CancelResult>("task.cancel", params, CALL_MS);
@@ -127,8 +135,12 @@ export class HandoffCommand {
       not_reached: "Its session could not be reached.",
       finished_first: "Its report had been accepted before.",
     };
-    const runs = live_runs.length === 0 ? "" : ` ${live_runs.length} of its runs are still at work; nothing new is handed over until they end.`;
-    this.say("info", `${line(taskId, 80)} was ${was} and is ${now} now.${session ? ` ${how[session] ?? ""}` : ""}${runs}`);
+    const one = live_runs.length === 1;
+    const runs = live_runs.length === 0 ? "" : one
+      ? " 1 of its runs is still at work; nothing new is handed over until it ends."
+      : ` ${live_runs.length} of its runs are still at work; nothing new is handed over until they end.`;
+    // Pi lets a plain line take the place of the plain line before it: what keeps the next task away must stay.
+    this.say(runs ? "warning" : "info", `${line(taskId, 80)} was ${was} and is ${now} now.${session ? ` ${how[session] ?? ""}` : ""}${runs}`);
   }
 
   private async retry(rpc: Rpc, rest: string): Promise<void> {

@@ -3,7 +3,7 @@ import { duration, line } from "../text.ts";
 import type { ProjectStatus, Row, Run, Status } from "../wire.ts";
 
 /** What is known here beside the daemon's answer. */
-export type Here = { sessionId: string; runs: readonly Run[]; now: number };
+export type Here = { sessionId: string; runs: readonly Run[]; now: number; member?: string | undefined };
 
 export function statusText(status: Status, project: ProjectStatus, here: Here): string {
   const rows: Array<[string, string]> = [["project", `${line(project.name, 60)} (${line(project.path, 200)})`]];
@@ -29,7 +29,7 @@ function nextRow(next: string): [string, string] {
   return ["next", `${line(next)}${isOurs(next) ? "  (or /handoff next)" : "  (in a terminal)"}`];
 }
 
-function taskText({ task, queue }: ProjectStatus, now: number): string | undefined {
+function taskText({ task, queue, state }: ProjectStatus, now: number): string | undefined {
   if (task) {
     const parts = [`${line(task.task_id, 80)} running for ${duration(now - Date.parse(task.started_at))}`];
     if (task.delivery !== "accepted") parts.push(task.delivery === "sent" ? "not yet accepted" : "declined, sent again when idle");
@@ -39,9 +39,10 @@ function taskText({ task, queue }: ProjectStatus, now: number): string | undefin
     if (task.until) parts.push(`waits until ${clock(task.until)}`);
     return parts.join("; ");
   }
-  if (queue.task_id === null || queue.task_id === undefined) return queue.status === null ? "none" : undefined;
+  if (queue.task_id === null || queue.task_id === undefined) return queue.status === null && state !== "unreadable" ? "none" : undefined;
   const problems = queue.problems.map((problem) => line(problem.message)).join("; ");
-  return `${line(queue.task_id, 80)} ${queue.status ?? "cannot be read"}${problems ? `: ${problems}` : ""}`;
+  const why = queue.status === "ERROR" && !problems ? "; /handoff log says why" : "";
+  return `${line(queue.task_id, 80)} ${queue.status ?? "cannot be read"}${problems ? `: ${problems}` : ""}${why}`;
 }
 
 function runText(run: Run): string {
@@ -49,8 +50,10 @@ function runText(run: Run): string {
   return `${run.background === false ? "foreground" : "background"} run of ${line(run.agent, 40)}: ${run.state}${model}`;
 }
 
-function sessionText({ session, standby }: ProjectStatus, here: Here): string {
+function sessionText({ session, standby, state }: ProjectStatus, here: Here): string {
+  if (state === "disabled") return "none gets tasks while the project is disabled";
   const others = standby > 0 ? `; ${standby} standing by` : "";
+  if (here.member !== undefined) return `this one gets the packets of team member ${line(here.member, 64)}, and no tasks`;
   if (!session) return `none${others}`;
   if (session.session_id === here.sessionId) return `this one gets the tasks${others}`;
   return `another one gets the tasks (${line(session.host, 40)}, process ${session.pid})${others}; /handoff take changes that`;
@@ -66,6 +69,14 @@ export function suggestion(next: string): Suggestion | undefined {
   const words = [...next.matchAll(/'((?:[^']|'\\'')*)'|([^\s']+)/g)].map(([, quoted, plain]) => plain ?? quoted?.replaceAll("'\\''", "'") ?? "");
   const [program, verb, ...args] = words;
   return program === "handoff" && verb !== undefined && DOABLE.has(verb) ? { verb, args } : undefined;
+}
+
+/** What a person should know before saying yes. */
+export function consequence(verb: string, state: string): string {
+  if (verb === "cancel") return "\nThat ends the task as ERROR, and stops its turn if one works on it.";
+  if (verb === "resume" && state === "halted") return "\nThat keeps what tasks.json says now; a task that was running is given up.";
+  if (verb === "unlock") return "\nThat moves the lock file aside.";
+  return "";
 }
 
 const isOurs = (next: string): boolean => suggestion(next) !== undefined;

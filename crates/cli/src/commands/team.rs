@@ -26,8 +26,7 @@ pub(crate) struct Args {
 enum Command {
     /// Make a member and print its id
     ///
-    /// How to start Claude Code as the member, and how to give Pi its tool, is told on standard error, so that `id=$(handoff team add …)`
-    /// works.
+    /// How to start Claude Code or Pi as the member is told on standard error, so that `id=$(handoff team add …)` works.
     Add {
         /// Its role
         #[arg(value_parser = PossibleValuesParser::new(Role::WORDS).try_map(role))]
@@ -96,15 +95,16 @@ fn add(ctx: &mut Context, new: &NewMember<'_>, as_json: bool) -> Result<Exit, Fa
         return Ok(Exit::Good);
     }
     ctx.out.line(Line::of(Tone::Strong, &id));
-    for (client, line) in clients(&server) {
+    for (client, line) in clients(&id, &server) {
         ctx.out.note(Line::of(Tone::Dim, client).plain(&line));
     }
     Ok(Exit::Good)
 }
 
-/// How a client gets the tool. Claude Code: for one session, since several members may work in one folder and a server that
-/// is added stands there for all of them. Pi knows servers of a folder only.
-fn clients(server: &[String]) -> [(&'static str, String); 2] {
+/// How a client becomes the member. Claude Code gets the tool for one session, since several members may work in one folder
+/// and a server that is added stands there for all of them. Pi gets the packets by a variable, and knows servers of a folder
+/// only.
+fn clients(id: &str, server: &[String]) -> [(&'static str, String); 3] {
     let config = server.split_first().map(|(command, args)| json!({"command": command, "args": args}));
     let config = json!({"mcpServers": {"handoff-team": config}}).to_string();
     // An option of ours needs no quotes.
@@ -112,7 +112,8 @@ fn clients(server: &[String]) -> [(&'static str, String); 2] {
     let line = server.iter().map(word).collect::<Vec<_>>().join(" ");
     [
         ("Claude Code as this member:  ", format!("claude --mcp-config {}", quoted(&config))),
-        ("its tool in Pi:              ", format!("pi mcp add -l handoff-team -- {line}")),
+        ("Pi as this member:           ", format!("HANDOFF_AGENT_ID={} pi", quoted(id))),
+        ("its tool in Pi 1.x:          ", format!("pi mcp add -l handoff-team -- {line}")),
     ]
 }
 

@@ -54,6 +54,7 @@ fn members_are_added_listed_and_removed() {
     let config = json!({"mcpServers": {"handoff-team": config}});
     assert!(said.stderr.contains(&format!("claude --mcp-config '{config}'")), "{said}");
     assert!(said.stderr.contains(&format!("pi mcp add -l handoff-team -- handoff mcp team --agent-id {id}")), "{said}");
+    assert!(said.stderr.contains(&format!(" HANDOFF_AGENT_ID={id} pi\n")), "{said}");
     let listed = env.run(&["team", "list"]).stdout;
     assert_eq!(listed.trim_end(), format!("{id}  planner, task T-1, round 2"));
     let listed = env.run(&["team", "list", "--json"]).json();

@@ -151,7 +151,7 @@ impl Members {
             let next = member.standby.remove(first);
             let session_id = next.session_id.clone();
             member.place = Some(next);
-            member.tell_place("the place is free".into(), out);
+            member.tell_place("it is first in line".into(), out);
             let (agent, place) = (member.agent.clone(), Some(member.best_place()));
             out.push(Effect::Session { agent, session_id, change: "place", place });
         }

@@ -74,7 +74,7 @@ pub enum LogError {
         links: u64,
     },
     /// No line is the heading.
-    #[error("the work log has no line `{0}`")]
+    #[error("the work log has no line `{0}`: add it at its end")]
     HeadingMissing(String),
     /// More than one line is the heading.
     #[error("the work log has the heading `{heading}` {count} times")]

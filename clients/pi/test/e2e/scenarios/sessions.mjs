@@ -30,6 +30,44 @@ export async function two_sessions_in_one_folder(lab) {
   await second.answers("handoff_task_report", 1);
 }
 
+/** A place that is taken by hand, and a project that is disabled and enabled: what each session is told is so. */
+export async function place_taken_and_disabled(lab) {
+  const world = await lab.world();
+  const first = world.rpc();
+  await first.footerIs(/owner, ready/);
+  const second = world.rpc();
+  await second.footerIs(/standby/);
+  await second.prompt("/handoff take");
+  await second.footerIs(/owner, ready/);
+  await first.footerIs(/standby/);
+  const told = (session, pattern) => until(`the words ${pattern}`, () => session.notices().some((text) => pattern.test(text)));
+  await told(second, /this session now gets this project's tasks \(it was chosen by hand\)/);
+  await told(first, /this session gets no tasks now, and stands by \(another session was given the place\)/);
+  await world.handoff(["disable"]);
+  for (const session of [first, second]) await session.footerIs(/^handoff: disabled/);
+  await told(second, /gets no tasks now, and stands by \(the project was disabled or removed\)/);
+  await second.prompt("/handoff");
+  await told(second, /session +none gets tasks while the project is disabled/);
+  await world.handoff(["enable"]);
+  await second.footerIs(/owner, ready/);
+}
+
+/** A cancel while only a sub-agent works: the session is reached, and has no turn to stop. */
+export async function cancelled_while_only_a_child_works(lab) {
+  const world = await lab.world();
+  const pi = world.rpc();
+  await pi.footerIs(/owner, ready/);
+  const id = await world.submit(task([launch(WRITER, [...stop("writer", WORK), say("wrote the line")]), say("launched")]));
+  await world.heldAt("writer");
+  await pi.footerIs(/running .*, 1 sub-agent/);
+  await world.statusIs("the session is idle", (row) => row.session?.idle === true);
+  const { stdout, stderr } = await world.handoff(["cancel", id]);
+  assert.match(stdout, /cancelled: the session was told/, stdout + stderr);
+  assert.match(stdout, /still alive: handoff-writer/);
+  world.openGate("writer");
+  await world.ended("ERROR");
+}
+
 /** A background child and `pi -p` load the extension, and are no sessions of the project. */
 export async function children_do_not_attach(lab) {
   const world = await lab.world();

@@ -122,6 +122,8 @@ export async function command_tells_and_acts(lab) {
   pi.key("Enter");
   await world.ended("COMPLETE");
   await says("/handoff log", new RegExp(`${id} ended as COMPLETE`));
+  await says("/handoff take", /This session gets the project's tasks already/);
+  await says("/handoff cancel", new RegExp(`There is no task to cancel: ${id} has ended as COMPLETE`));
   await says("/handoff retry", new RegExp(`${id} starts again as ${id}-`));
   await until("the second run's end", () => world.task().parent_task_id === id && world.task().status === "COMPLETE");
   await says("/handoff nonsense", /There is no \/handoff nonsense/);
