@@ -76,7 +76,7 @@ impl Project {
                 Some(BusyWith::Compaction) => "the session is compacting its conversation".to_owned(),
                 None => "the session is busy".to_owned(),
             },
-            _ => "the session is being made the owner".to_owned(),
+            _ => "it is about to be handed over".to_owned(),
         }
     }
 
