@@ -22,20 +22,20 @@ export class Inbound {
   request(method: string, params: unknown): unknown {
     switch (method) {
       case "task.dispatch": {
-        const { dispatch_id, task_id, message, planner, context, expires_at } = params as TaskDispatch;
+        const { dispatch_id, task_id, message, planner, context, expires_at } = texts<TaskDispatch>(params, "dispatch_id", "task_id", "message");
         const offer: Offer = { id: dispatch_id, taskId: task_id, kind: "task", expiresAt: expires_at };
         return this.dispatch(offer, message, summaryOfTask(planner, context));
       }
       case "packet.dispatch": {
-        const { dispatch_id, packet, message, expires_at } = params as PacketDispatch;
+        const { dispatch_id, packet, message, expires_at } = texts<PacketDispatch>(params, "dispatch_id", "message");
         const summary = summaryOfPacket(packet);
         const offer: Offer = { id: dispatch_id, taskId: summary.title, kind: "packet", expiresAt: expires_at ?? "" };
         return this.dispatch(offer, message, summary);
       }
       case "task.remind":
-        return this.remind(params as TaskRemind);
+        return this.remind(texts<TaskRemind>(params, "dispatch_id", "text"));
       case "task.cancel":
-        return this.cancel(params as DispatchCancel);
+        return this.cancel(texts<DispatchCancel>(params, "dispatch_id", "reason"));
       default:
         throw new NoSuchMethod(method);
     }
@@ -128,4 +128,12 @@ export class Inbound {
     session.panel.event(event);
     session.show();
   }
+}
+
+/** What goes into the conversation must be text: Pi itself ends when it cannot draw a message. */
+function texts<T>(params: unknown, ...names: Array<keyof T & string>): T {
+  const given = (params ?? {}) as Record<string, unknown>;
+  const wrong = names.find((name) => typeof given[name] !== "string");
+  if (wrong !== undefined) throw new Error(`${wrong} must be text`);
+  return params as T;
 }

@@ -50,6 +50,22 @@ test("whatever the daemon sends is survived", async (t) => {
   assert.equal(pi.sent.length, 1);
 });
 
+test("what is no text never gets into the conversation: Pi ends when it cannot draw a message", async (t) => {
+  const made = await world(t);
+  const { pi, daemon } = made;
+  await daemon.heard("session.attach");
+  const wrong = async (method: string, params: object): Promise<void> => {
+    assert.match((await daemon.ask(method, params)).error?.message ?? "", /must be text/, `${method} ${JSON.stringify(params)}`);
+  };
+  for (const more of [{ message: 7 }, { message: null }, { dispatch_id: {} }, { task_id: [] }]) await wrong("task.dispatch", task(dispatchId(), more));
+  await wrong("packet.dispatch", { dispatch_id: dispatchId(), packet: {}, message: {} });
+  const id = await handOver(made);
+  await wrong("task.remind", { dispatch_id: id, text: {} });
+  await wrong("task.cancel", { dispatch_id: id });
+  await wrong("task.cancel", { dispatch_id: id, reason: { a: 1 } });
+  assert.deepEqual(pi.sent.map(({ message }) => typeof message.content), ["string"]);
+});
+
 test("a line without an end is given up, and the connection begun anew", async (t) => {
   const { daemon } = await world(t);
   await daemon.heard("session.attach");

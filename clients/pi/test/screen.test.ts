@@ -182,6 +182,13 @@ test("/handoff says only what is so: of a task that has ended, a place that it h
   assert.equal(running.pi.notices.at(-1)?.type, "warning", "the notice of the end does not take its place");
 });
 
+test("a task that had ended before is not said to have been cancelled", async (t) => {
+  for (const [was, words] of [["ERROR", /It had ended before; nothing was changed\./], ["RUNNING", /Its report had been accepted before\./]] as const) {
+    const { pi } = await commanding(t, { "task.cancel": { was, now: "ERROR", session: "finished_first", live_runs: [] } });
+    assert.match(await pi.command("cancel"), words);
+  }
+});
+
 test("next asks first, and does nothing on no", async (t) => {
   const { pi, daemon } = await commanding(t, { "task.cancel": { was: "RUNNING", now: "ERROR", session: null, live_runs: [] } });
   pi.yes = false;

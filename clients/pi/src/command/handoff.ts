@@ -133,7 +133,7 @@ export class HandoffCommand {
       aborted: "Its turn was stopped.",
       told: "No turn of its session was at work.",
       not_reached: "Its session could not be reached.",
-      finished_first: "Its report had been accepted before.",
+      finished_first: was === "RUNNING" ? "Its report had been accepted before." : "It had ended before; nothing was changed.",
     };
     const one = live_runs.length === 1;
     const runs = live_runs.length === 0 ? "" : one
@@ -208,6 +208,8 @@ export class HandoffCommand {
 }
 
 function inWords(error: unknown): string {
+  // Made while its answer was read: no fault of the person's.
+  if (error instanceof TypeError) return "handoffd gave an answer that cannot be understood here: are handoffd and pi-handoffd of one version?";
   if (!(error instanceof Refused)) return line(error instanceof Error ? error.message : String(error));
   const problems = Array.isArray(error.data["problems"]) ? (error.data["problems"] as Array<{ message?: unknown }>) : [];
   return clean([error.message, ...problems.map((problem) => `- ${line(String(problem.message))}`)].join("\n"));

@@ -64,8 +64,11 @@ fn current(project: &ProjectStatus) -> Result<String, Failure> {
 
 fn print(ctx: &mut Context, task_id: &str, answer: &CancelResult) {
     let what = match answer.session {
-        Some(CancelOutcome::FinishedFirst) => {
+        Some(CancelOutcome::FinishedFirst) if answer.was == TaskStatus::Running => {
             Line::of(Tone::Warning, "finished first").plain(": its report was accepted")
+        }
+        Some(CancelOutcome::FinishedFirst) => {
+            Line::of(Tone::Warning, "had ended before").plain(": nothing was changed")
         }
         Some(CancelOutcome::Aborted) => Line::of(Tone::Good, "cancelled").plain(": the session stopped"),
         Some(CancelOutcome::Told) => {

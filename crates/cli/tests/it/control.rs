@@ -38,6 +38,8 @@ fn the_task_that_was_shown_is_the_one_that_is_cancelled_and_can_be_retried() {
     --- exit 0
     ");
     assert!(world.read("tasks.json").contains("Cancelled: not now"));
+    let again = world.run(&["cancel", "T-1"]);
+    assert_eq!((again.code, again.stdout.contains("T-1 had ended before: nothing was changed")), (0, true), "{again}");
     assert_eq!(world.run(&["wait", "--task", "T-1"]).code, 1);
     let retried = world.run(&["retry", "--json"]).json();
     assert_eq!((&retried["parent_task_id"], &retried["status"]), (&"T-1".into(), &"PENDING".into()));

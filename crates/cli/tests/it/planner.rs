@@ -125,6 +125,8 @@ fn a_busy_queue_is_refused_with_what_to_do() {
     cancelled.says(&["Cancelled T-1: it had not begun."]);
     assert_eq!((&cancelled.content["was"], &cancelled.content["now"]), (&json!("PENDING"), &json!("ERROR")));
     client.call("handoff_wait", &json!({"task_id": "T-1"})).says(&["T-1 ended ERROR", "Cancelled: not now"]);
+    let again = client.call("handoff_cancel", &json!({"task_id": "T-1"}));
+    again.says(&["T-1 had ended before, it is ERROR: nothing was changed."]);
 }
 
 /// A daemon that was just given a task has not looked at the file yet; one that looks at nothing shows the same for longer.

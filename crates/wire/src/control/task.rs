@@ -150,7 +150,7 @@ words! {
         Told = "told",
         /// It did not answer, or there is none.
         NotReached = "not_reached",
-        /// Its report was accepted before.
+        /// It had ended before, or its report had been accepted.
         FinishedFirst = "finished_first",
     } else
     /// A word of a newer daemon; never sent.

@@ -25,8 +25,11 @@ pub(super) async fn answer(ctx: &Context, arguments: &Arguments) -> Result<Told,
     let answer = daemon.call(&TaskCancel { project, task_id: task_id.clone(), reason }).await?;
     let mut told = Told::default();
     told.line(match (answer.session, answer.was) {
-        (Some(CancelOutcome::FinishedFirst), _) => {
+        (Some(CancelOutcome::FinishedFirst), TaskStatus::Running) => {
             format!("{task_id} had finished first: its report was accepted, it is {}. See handoff_show.", answer.now)
+        }
+        (Some(CancelOutcome::FinishedFirst), _) => {
+            format!("{task_id} had ended before, it is {}: nothing was changed. See handoff_show.", answer.now)
         }
         (Some(CancelOutcome::Aborted), _) => format!("Cancelled {task_id}: the worker's session stopped."),
         (Some(CancelOutcome::Told), _) => {
