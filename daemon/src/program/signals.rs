@@ -1,9 +1,10 @@
-//! Signals: SIGTERM and SIGINT stop in order, the second one at once; SIGHUP reads the configuration again.
+//! Signals: SIGTERM and SIGINT stop in order, the second one at once; SIGHUP reads the configuration again, unless it comes
+//! because the terminal that the daemon writes to was closed: then it stops in order, as a person expects who closed it.
 //!
 //! SIGPIPE stays ignored, as the standard library has it: a client that is gone is an error of one write, not the end.
 
 use std::future::Future;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,14 +12,14 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag::{register, register_conditional_shutdown};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// The exit code of a daemon that a second signal ended at once.
 const AT_ONCE: i32 = 1;
 
 /// The signals of this process.
 pub(super) struct Signals {
-    /// Comes with the first SIGTERM or SIGINT.
+    /// Comes with the first SIGTERM or SIGINT, or when the terminal is closed.
     pub(super) stop: Pin<Box<dyn Future<Output = ()>>>,
     /// A message for each SIGHUP; several that come together are one.
     pub(super) reloads: mpsc::Receiver<()>,
@@ -32,16 +33,24 @@ impl Signals {
     pub(super) fn listen() -> io::Result<Self> {
         end_at_once_on_the_second()?;
         let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let (closed, terminal_closed) = oneshot::channel();
         let stop = async move {
             tokio::select! {
                 _ = term.recv() => {}
                 _ = int.recv() => {}
+                Ok(()) = terminal_closed => {}
             }
         };
         let mut hup = signal(SignalKind::hangup())?;
         let (wish, reloads) = mpsc::channel(1);
+        let on_terminal = io::stderr().is_terminal();
         tokio::spawn(async move {
+            let mut closed = Some(closed);
             while hup.recv().await.is_some() {
+                if on_terminal && !io::stderr().is_terminal() {
+                    closed.take().map(|closed| closed.send(()).ok());
+                    continue;
+                }
                 // A wish that already waits is as good as this one.
                 wish.try_send(()).ok();
             }

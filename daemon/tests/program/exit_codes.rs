@@ -1,8 +1,11 @@
 //! 0 stopped in order, 1 failed, 2 usage or invalid configuration, 3 another daemon is running.
 
+use std::os::unix::net::UnixStream;
 use std::process::Output;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
 
 use crate::world::World;
 
@@ -51,6 +54,26 @@ fn an_invalid_configuration_does_not_start() {
     world.write("long.toml", &socket);
     let stderr = check(&world.run(&["--config", "long.toml"]), 2);
     assert!(stderr.contains("the limit is"), "{stderr}");
+}
+
+#[test]
+fn a_closed_terminal_stops_it_and_an_open_one_does_not() {
+    let world = World::new();
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    // The daemon must not hold it, too.
+    fcntl_setfd(&terminal, FdFlags::CLOEXEC).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let other_end = std::fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let mut command = world.command(&[]);
+    command.stderr(other_end);
+    let running = world.start_command(&mut command);
+    drop(command);
+    running.signal(Signal::HUP);
+    assert!(UnixStream::connect(world.socket().unwrap()).is_ok());
+    drop(terminal);
+    running.signal(Signal::HUP);
+    check(&running.end(), 0);
 }
 
 #[test]
