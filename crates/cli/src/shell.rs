@@ -19,6 +19,19 @@ pub(crate) fn split(line: &str) -> Option<Vec<String>> {
                     }
                 }
             }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => match chars.next()? {
+                            escaped @ ('"' | '\\' | '$' | '`') => word.push(escaped),
+                            other => word.extend(['\\', other]),
+                        },
+                        quoted => word.push(quoted),
+                    }
+                }
+            }
             c => word.get_or_insert_default().push(c),
         }
     }
@@ -46,5 +59,12 @@ mod tests {
         }
         assert_eq!(split("a  'b"), None);
         assert_eq!(split(" a  b ").unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn words_in_double_quotes_as_systemd_prints_them() {
+        let words = split(r#""/home/my home/a" /b "c\"d\\\$e\f" "" "#).unwrap();
+        assert_eq!(words, ["/home/my home/a", "/b", r#"c"d\$e\f"#, ""]);
+        assert_eq!(split("\"open"), None);
     }
 }

@@ -109,4 +109,13 @@ fn a_masked_unit_is_not_written_through() {
     home.handoff(&["service", "install"]).failed_with(4, "unmask");
     home.systemctl(&["unmask", SERVICE]).good();
     home.handoff(&["service", "install"]).good();
+    std::fs::remove_file(home.units().join(SERVICE)).unwrap();
+    home.systemctl(&["mask", SERVICE]).good();
+    let said = home.handoff(&["service", "uninstall"]).good();
+    assert!(said.out.contains("is masked"), "{said:?}");
+    assert!(home.units().join(SERVICE).is_symlink(), "what a person forbade stays forbidden");
+    assert!(
+        !home.units().join("default.target.wants").join(SERVICE).is_symlink(),
+        "and nothing starts it once it is allowed"
+    );
 }

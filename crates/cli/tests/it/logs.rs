@@ -30,7 +30,8 @@ fn a_followed_log_goes_on_into_the_next_file() {
     let first = write(&log_dir(&world).join("handoffd.2026-11-30.log"), b"one\n");
     let logs = world.start(&["logs", "--follow"]);
     eventually("what is there is printed", || logs.stdout() == "one\n");
-    write(&first, b"one\ntwo\nhal");
+    let mut appended = std::fs::OpenOptions::new().append(true).open(&first).unwrap();
+    std::io::Write::write_all(&mut appended, b"two\nhal").unwrap();
     write(&log_dir(&world).join("handoffd.2026-12-01.log"), b"three\n");
     eventually("whole lines follow", || logs.stdout() == "one\ntwo\nthree\n");
 }

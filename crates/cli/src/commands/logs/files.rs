@@ -1,8 +1,9 @@
 //! The files of the daemon's log, and the file of its first words.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use handoffd::logging::files;
@@ -14,21 +15,26 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub(super) struct Files {
     dir: PathBuf,
+    /// In the newest file that was read, as long as it is there.
     reached: Option<Reached>,
+    /// All that were there at the last look.
+    seen: BTreeSet<PathBuf>,
     first_words: Option<Reached>,
 }
 
-/// A place in the log up to which everything was read.
-#[derive(Debug, Clone)]
+/// A place in a file up to which everything was read.
+#[derive(Debug)]
 struct Reached {
-    file: PathBuf,
+    path: PathBuf,
     offset: u64,
+    /// Kept open, so that no other file gets its number and passes for it.
+    held: Option<File>,
 }
 
 impl Files {
     /// The files in a folder; `first_words` is what somebody else keeps of the daemon's standard error.
     pub(super) fn new(dir: PathBuf, first_words: Option<PathBuf>) -> Self {
-        Self { dir, reached: None, first_words: first_words.map(|file| Reached { file, offset: 0 }) }
+        Self { dir, reached: None, seen: BTreeSet::new(), first_words: first_words.map(Reached::beginning) }
     }
 
     /// Whether nothing was found by [`Files::last`].
@@ -41,9 +47,9 @@ impl Files {
         let mut last: VecDeque<String> = VecDeque::new();
         let files = list(&self.dir)?;
         for file in files.iter().rev() {
-            let (mut lines, offset) = lines(file, 0)?;
-            self.reached.get_or_insert_with(|| Reached { file: file.clone(), offset });
-            lines.retain(|line| wanted.fits(line));
+            let mut place = Reached::beginning(file.clone());
+            let mut lines = place.read_on(wanted)?;
+            self.reached.get_or_insert(place);
             while last.len() < count
                 && let Some(line) = lines.pop()
             {
@@ -53,6 +59,7 @@ impl Files {
                 break;
             }
         }
+        self.seen = files.into_iter().collect();
         let mut all = self.first_words(wanted)?;
         all.drain(..all.len().saturating_sub(count));
         all.extend(last);
@@ -63,22 +70,24 @@ impl Files {
     pub(super) fn new_lines(&mut self, wanted: &Wanted) -> Result<Vec<String>, Failure> {
         let mut all = self.first_words(wanted)?;
         let files = list(&self.dir)?;
-        let known = self.reached.as_ref().and_then(|reached| files.iter().position(|file| *file == reached.file));
-        for (at, file) in files.into_iter().enumerate().skip(known.unwrap_or(0)) {
-            let from = self.reached.as_ref().filter(|_| known == Some(at)).map_or(0, |reached| reached.offset);
-            let (lines, offset) = lines(&file, from)?;
-            all.extend(lines.into_iter().filter(|line| wanted.fits(line)));
-            self.reached = Some(Reached { file, offset });
+        self.reached.take_if(|reached| !files.contains(&reached.path));
+        let next = match &self.reached {
+            Some(reached) => files.iter().position(|file| *file == reached.path),
+            // Somebody took it away. Older ones were read or left out before.
+            None => files.iter().rposition(|file| self.seen.contains(file)).map(|at| at + 1),
+        };
+        for file in files.iter().skip(next.unwrap_or(0)) {
+            let here = self.reached.take().filter(|reached| reached.path == *file);
+            let mut place = here.unwrap_or_else(|| Reached::beginning(file.clone()));
+            all.extend(place.read_on(wanted)?);
+            self.reached = Some(place);
         }
+        self.seen = files.into_iter().collect();
         Ok(all)
     }
 
     fn first_words(&mut self, wanted: &Wanted) -> Result<Vec<String>, Failure> {
-        let Some(words) = &mut self.first_words else { return Ok(Vec::new()) };
-        let (mut found, offset) = lines(&words.file, words.offset)?;
-        words.offset = offset;
-        found.retain(|line| wanted.fits(line));
-        Ok(found)
+        self.first_words.as_mut().map_or(Ok(Vec::new()), |words| words.read_on(wanted))
     }
 }
 
@@ -89,26 +98,46 @@ fn list(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The whole lines of a file from an offset on, and where the next one begins. A file that was pruned has none.
-fn lines(path: &Path, from: u64) -> Result<(Vec<String>, u64), Failure> {
-    let fault = |error| Failure::usage(format!("cannot read {}: {error}", path.display()));
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok((Vec::new(), from)),
-        Err(error) => return Err(fault(error)),
-    };
-    file.seek(SeekFrom::Start(from)).map_err(fault)?;
-    let mut reader = BufReader::new(file.take(1 << 30));
-    let (mut lines, mut offset, mut bytes) = (Vec::new(), from, Vec::new());
-    while reader.read_until(b'\n', &mut bytes).map_err(fault)? > 0 {
-        if bytes.pop() != Some(b'\n') {
-            break;
-        }
-        offset += bytes.len() as u64 + 1;
-        lines.push(String::from_utf8_lossy(&bytes).into_owned());
-        bytes.clear();
+impl Reached {
+    fn beginning(path: PathBuf) -> Self {
+        Self { path, offset: 0, held: None }
     }
-    Ok((lines, offset))
+
+    /// The whole lines from here on that are wanted. A file that was pruned has none; one that was emptied, or that another
+    /// took the place of, is read from its beginning.
+    fn read_on(&mut self, wanted: &Wanted) -> Result<Vec<String>, Failure> {
+        let mut lines =
+            self.lines().map_err(|error| Failure::usage(format!("cannot read {}: {error}", self.path.display())))?;
+        lines.retain(|line| wanted.fits(line));
+        Ok(lines)
+    }
+
+    fn lines(&mut self) -> io::Result<Vec<String>> {
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let meta = file.metadata()?;
+        let before = self.held.as_ref().and_then(|held| held.metadata().ok());
+        let is_another = before.is_some_and(|before| (before.dev(), before.ino()) != (meta.dev(), meta.ino()));
+        if is_another || meta.len() < self.offset {
+            self.offset = 0;
+        }
+        file.seek(SeekFrom::Start(self.offset))?;
+        let mut reader = BufReader::new((&file).take(1 << 30));
+        let (mut lines, mut bytes) = (Vec::new(), Vec::new());
+        while reader.read_until(b'\n', &mut bytes)? > 0 {
+            if bytes.pop() != Some(b'\n') {
+                break;
+            }
+            self.offset += bytes.len() as u64 + 1;
+            lines.push(String::from_utf8_lossy(&bytes).into_owned());
+            bytes.clear();
+        }
+        self.held = Some(file);
+        Ok(lines)
+    }
 }
 
 #[cfg(test)]
@@ -128,5 +157,30 @@ mod tests {
         said.write_all(b"again\n").unwrap();
         assert_eq!(files.new_lines(&Wanted::default()).unwrap(), ["again"]);
         assert_eq!(Files::new(folder.path().join("log"), Some(words)).last(1, &Wanted::default()).unwrap(), ["again"]);
+    }
+
+    fn put(path: &Path, text: &str) {
+        File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_emptied_replaced_or_removed_loses_no_line_and_repeats_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, file) =
+            (folder.path().join("handoffd.2026-11-29.log"), folder.path().join("handoffd.2026-11-30.log"));
+        put(&old, "before\n");
+        put(&file, "one\ntwo\n");
+        let mut files = Files::new(folder.path().to_owned(), None);
+        let wanted = Wanted::default();
+        assert_eq!(files.last(1, &wanted).unwrap(), ["two"]);
+        put(&file, "a\n");
+        assert_eq!(files.new_lines(&wanted).unwrap(), ["a"], "emptied");
+        std::fs::remove_file(&file).unwrap();
+        put(&file, "longer than before\n");
+        assert_eq!(files.new_lines(&wanted).unwrap(), ["longer than before"], "replaced between two looks");
+        std::fs::remove_file(&file).unwrap();
+        assert!(files.new_lines(&wanted).unwrap().is_empty(), "the day before is not printed");
+        put(&file, "the next of this name\n");
+        assert_eq!(files.new_lines(&wanted).unwrap(), ["the next of this name"], "removed and made again");
     }
 }

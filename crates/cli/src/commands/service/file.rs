@@ -83,10 +83,9 @@ pub(super) fn look_at(path: &Path) -> Result<Found, Failure> {
         Ok(target) if target == Path::new("/dev/null") => return Ok(Found::Masked),
         _ => {}
     }
-    match fs::read_to_string(path) {
+    match fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()) {
         Ok(text) => Ok(if is_ours(&text) { Found::Ours } else { Found::Edited(text) }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Absent),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(Found::Edited(String::new())),
         Err(error) => Err(fault(error)),
     }
 }
@@ -144,6 +143,9 @@ mod tests {
             write(&old.path, &edited).unwrap();
             assert_eq!(new.look().unwrap(), Found::Edited(edited));
         }
+        let mut bytes = fs::File::create(&old.path).unwrap();
+        bytes.write_all(&[old.text.as_bytes(), b"# \xff\n"].concat()).unwrap();
+        assert_eq!(new.look().unwrap(), Found::Edited(format!("{}# \u{fffd}\n", old.text)));
         fs::remove_file(&old.path).unwrap();
         std::os::unix::fs::symlink("/dev/null", &old.path).unwrap();
         assert_eq!(new.look().unwrap(), Found::Masked);

@@ -10,6 +10,7 @@ use super::{SERVICE, SOCKET};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::shell;
 use crate::spawn;
 
 /// What `systemctl show` is asked for.
@@ -42,7 +43,7 @@ impl Manager {
         let told = manager.ask(&["show", "--property=Version,UnitPath"])?;
         let told = Unit::parse(&told);
         manager.version = version(told.text("Version"));
-        manager.unit_path = told.text("UnitPath").split_whitespace().map(PathBuf::from).collect();
+        manager.unit_path = folders(told.text("UnitPath"));
         manager.environment = variables(&manager.ask(&["show-environment"])?);
         Ok(manager)
     }
@@ -139,6 +140,11 @@ fn version(text: &str) -> u32 {
     text.split(|c: char| !c.is_ascii_digit()).find_map(|number| number.parse().ok()).unwrap_or(0)
 }
 
+/// Those with a space are quoted.
+fn folders(text: &str) -> Vec<PathBuf> {
+    shell::split(text).unwrap_or_default().into_iter().map(PathBuf::from).collect()
+}
+
 /// `NAME=value` lines; a value that systemd quotes for a shell is none that we compare.
 fn variables(text: &str) -> BTreeMap<String, String> {
     let pairs = text.lines().filter_map(|line| line.split_once('='));
@@ -215,5 +221,11 @@ mod tests {
         for (text, expected) in [("252.38-1~deb12u1", 252), ("257", 257), ("v256-rc1", 256), ("", 0)] {
             assert_eq!(version(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_home_with_a_space_has_its_folder_of_units() {
+        let text = "\"/home/my home/.config/systemd/user\" /etc/systemd/user";
+        assert_eq!(folders(text), ["/home/my home/.config/systemd/user", "/etc/systemd/user"].map(PathBuf::from));
     }
 }

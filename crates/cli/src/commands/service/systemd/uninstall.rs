@@ -19,6 +19,10 @@ pub(in crate::commands::service) fn uninstall(ctx: &mut Context) -> Result<Exit,
         manager.must(&["disable", "--now", SERVICE, SOCKET])?;
         ctx.out.line(format!("stopped and disabled {SERVICE} and {SOCKET}"));
     }
+    // Of a masked unit, systemd leaves the link by which it starts at login.
+    for link in [("default.target.wants", SERVICE), ("sockets.target.wants", SOCKET)] {
+        std::fs::remove_file(folder.join(link.0).join(link.1)).ok();
+    }
     for path in possible(&folder) {
         remove(ctx, &path)?;
     }
@@ -34,11 +38,19 @@ pub(in crate::commands::service) fn uninstall(ctx: &mut Context) -> Result<Exit,
 
 /// What a person wrote is shown before it goes, so that it can be written again.
 fn remove(ctx: &mut Context, path: &Path) -> Result<(), Failure> {
-    if let Found::Edited(text) = look_at(path)? {
-        ctx.out.note(format!("{} was edited; this stood there:", path.display()));
-        for line in block("  ", &text) {
-            ctx.out.note(line);
+    match look_at(path)? {
+        // What a person forbade must not start at the next login because a package brings the unit.
+        Found::Masked => {
+            ctx.out.line(format!("left: {} is masked", path.display()));
+            return Ok(());
         }
+        Found::Edited(text) => {
+            ctx.out.note(format!("{} was edited; this stood there:", path.display()));
+            for line in block("  ", &text) {
+                ctx.out.note(line);
+            }
+        }
+        Found::Absent | Found::Same | Found::Ours => {}
     }
     if file::remove(path)? {
         ctx.out.line(format!("removed {}", path.display()));
