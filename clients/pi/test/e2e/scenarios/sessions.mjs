@@ -145,7 +145,7 @@ export async function unregistered_folder(lab) {
 /** Installed twice: one client, one command. */
 export async function loaded_twice(lab) {
   const world = await lab.world();
-  const pi = world.rpc({ args: ["-e", fileURLToPath(new URL("../../../src/index.ts", import.meta.url))] });
+  const pi = world.rpc({ args: ["-e", fileURLToPath(new URL("../../../src/handoffd/index.ts", import.meta.url))] });
   await pi.footerIs(/owner, ready/);
   const { commands } = (await pi.send({ type: "get_commands" })).data;
   assert.deepEqual(commands.map((command) => command.name).filter((name) => name.startsWith("handoff")), ["handoff"]);
