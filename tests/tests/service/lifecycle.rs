@@ -81,7 +81,8 @@ fn a_restart_in_mid_task_is_safe() {
 fn uninstall_leaves_nothing_but_the_data() {
     let home = Home::installed();
     let said = home.handoff(&["service", "uninstall"]).good();
-    assert!(said.out.contains("left: the logs in "), "{said:?}");
+    assert!(said.out.contains("left: the logs in the journal of systemd"), "{said:?}");
+    assert!(!said.out.contains("/log-"), "a folder that is not there is not named: {said:?}");
     assert_eq!(home.written(), [""; 0]);
     for unit in [SERVICE, SOCKET] {
         assert_eq!(home.show(unit, "LoadState"), "not-found");

@@ -99,6 +99,16 @@ fn profiles_without_the_roles_and_profiles_that_do_not_count() {
     std::fs::remove_file(world.project().join(".pi/agents/broken.md")).unwrap();
     std::fs::remove_file(world.project().join(".pi/agents/handoff-writer.md")).unwrap();
     check(&world, "profiles", "warning", &["`acceptanceRole: writer`", "handoff init"]);
+    // A file of a person under the example's name stays, so the example is no remedy.
+    let kept = world.file(".pi/agents/handoff-writer.md", "---\nname: x\ndescription: y\n---\n\nz\n");
+    check(
+        &world,
+        "profiles",
+        "warning",
+        &["`acceptanceRole: writer`", "set `acceptanceRole` in a profile that counts"],
+    );
+    assert!(world.run(&["doctor", "--fix"]).stderr.contains("nothing that could be repaired"));
+    std::fs::remove_file(kept).unwrap();
     std::fs::remove_file(world.project().join(".pi/agents/handoff-reviewer.md")).unwrap();
     check(&world, "profiles", "fault", &["no task can end COMPLETE"]);
     assert_eq!(world.run(&["doctor", "--fix"]).code, 1, "a daemon is still missing");

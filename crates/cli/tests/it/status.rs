@@ -42,6 +42,15 @@ fn a_waiting_task_is_told_with_the_command_that_helps() {
 }
 
 #[test]
+fn what_helps_with_a_missing_folder_does_not_lead_into_it() {
+    let (world, _daemon) = world();
+    std::fs::remove_dir_all(world.project()).unwrap();
+    let told = || world.said(world.command().current_dir(world.home())).stdout;
+    eventually("the folder is missed", || told().contains("missing"));
+    assert!(told().contains("next: handoff projects list"), "{}", told());
+}
+
+#[test]
 fn json_is_one_document_and_can_be_of_one_project() {
     let (world, _daemon) = world();
     let whole = world.run(&["status", "--json"]);

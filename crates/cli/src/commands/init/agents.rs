@@ -4,6 +4,8 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use queue::AcceptanceRole;
+
 use super::Made;
 
 const WRITER: &str = "\
@@ -33,11 +35,19 @@ Begin with one line: `APPROVED` or `NOT APPROVED`, and why. Then the findings, t
 line. Check every acceptance criterion by itself, and say what you could not check.
 ";
 
+/// Where the example of a role lies in a project.
+pub(super) fn example(role: AcceptanceRole) -> &'static str {
+    match role {
+        AcceptanceRole::Writer => ".pi/agents/handoff-writer.md",
+        AcceptanceRole::ReadOnly => ".pi/agents/handoff-reviewer.md",
+    }
+}
+
 /// The profiles by name, made or kept.
 pub(super) fn make(root: &Path) -> Vec<(String, Made)> {
-    let profiles = [("handoff-writer.md", WRITER), ("handoff-reviewer.md", REVIEWER)];
-    let one = |(name, text): (&str, &str)| {
-        let name = format!(".pi/agents/{name}");
+    let profiles = [(AcceptanceRole::Writer, WRITER), (AcceptanceRole::ReadOnly, REVIEWER)];
+    let one = |(role, text): (AcceptanceRole, &str)| {
+        let name = example(role).to_owned();
         let made = create(&root.join(&name), text)
             .unwrap_or_else(|error| Made::Failed(format!("cannot make {}: {error}", root.join(&name).display())));
         (name, made)

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use handoffd::config::WorkLogSettings;
 use handoffd::registry::{Added, Candidate, Project, Registry, enclosing};
 use jiff::Timestamp;
+use queue::AcceptanceRole;
 use store::sys::Sys;
 use store::{PiFolder, ProjectDir};
 
@@ -126,6 +127,11 @@ pub(crate) fn make_profiles(root: &Path) -> Result<(), String> {
         Made::New | Made::Kept => None,
     });
     failed.map_or(Ok(()), Err)
+}
+
+/// Whether the example profile of this role would be made.
+pub(crate) fn lacks_example(root: &Path, role: AcceptanceRole) -> bool {
+    root.join(agents::example(role)).symlink_metadata().is_err()
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

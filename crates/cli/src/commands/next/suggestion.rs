@@ -21,6 +21,8 @@ pub(crate) fn local(project: &ProjectStatus, all: &[ProjectStatus], here: Option
         Some("resume" | "unlock" | "enable" | "pause" | "disable") => format!("{next} {which}"),
         Some("init") => format!("{next} {path}"),
         Some("lint") => format!("{next} {}", quoted(&format!("{}/tasks.json", project.path))),
+        // These look at no project, and the folder may be what is missing.
+        Some("projects" | "logs" | "status") => next.clone(),
         _ => format!("cd {path} && {next}"),
     })
 }

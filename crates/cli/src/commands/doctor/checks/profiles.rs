@@ -6,6 +6,7 @@ use queue::{AcceptanceRole, Agent};
 
 use super::super::repair::Repair;
 use super::{Finding, Subject, World};
+use crate::commands::init;
 use crate::shell::quoted;
 
 /// More notes of one project are counted.
@@ -40,31 +41,43 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
 fn roles(subject: &Subject, agents: &[Agent]) -> Vec<Finding> {
     let of = |role: AcceptanceRole| agents.iter().filter(|agent| agent.role == Some(role)).count();
     let (writers, readers) = (of(AcceptanceRole::Writer), of(AcceptanceRole::ReadOnly));
-    let init = format!(
-        "handoff init {} makes examples; or set `acceptanceRole` in a profile",
-        quoted(&subject.path.to_string_lossy())
-    );
-    let repair = Repair::MakeProfiles(subject.path.clone());
     if writers + readers == 0 {
-        let what = "no agent profile has an `acceptanceRole`, so no task can end COMPLETE";
-        return vec![Finding::fault(what, init).repaired_by(repair)];
+        let what = "no agent profile has an `acceptanceRole`, so no task can end COMPLETE".to_owned();
+        return vec![lacking(subject, what, Finding::fault, &[AcceptanceRole::Writer, AcceptanceRole::ReadOnly])];
     }
-    let lacks = |role: &str, tasks: &str| {
-        let what = format!("no agent profile has `acceptanceRole: {role}`: no {tasks} can end COMPLETE");
-        Finding::warning(what, init.clone()).repaired_by(repair.clone())
+    let lacks = |role: AcceptanceRole, tasks: &str| {
+        let what = format!("no agent profile has `acceptanceRole: {}`: no {tasks} can end COMPLETE", role.as_str());
+        lacking(subject, what, Finding::warning, &[role])
     };
     let mut findings = Vec::new();
     if writers == 0 {
-        findings.push(lacks("writer", "IMPLEMENT, TEST or DOCUMENT task"));
+        findings.push(lacks(AcceptanceRole::Writer, "IMPLEMENT, TEST or DOCUMENT task"));
     }
     if readers == 0 {
-        findings.push(lacks("read-only", "CONSULT or REVIEW task, and no gate,"));
+        findings.push(lacks(AcceptanceRole::ReadOnly, "CONSULT or REVIEW task, and no gate,"));
     }
     if findings.is_empty() {
         let all = agents.len();
         findings.push(Finding::good(format!("of {all} agents, {writers} may write and {readers} only read")));
     }
     findings
+}
+
+/// An example helps only where its name is free: a file that a person wrote stays as it is.
+fn lacking(
+    subject: &Subject,
+    what: String,
+    finding: fn(String, String) -> Finding,
+    roles: &[AcceptanceRole],
+) -> Finding {
+    if !roles.iter().any(|role| init::lacks_example(&subject.path, *role)) {
+        return finding(what, "set `acceptanceRole` in a profile that counts".to_owned());
+    }
+    let init = format!(
+        "handoff init {} makes examples; or set `acceptanceRole` in a profile",
+        quoted(&subject.path.to_string_lossy())
+    );
+    finding(what, init).repaired_by(Repair::MakeProfiles(subject.path.clone()))
 }
 
 fn note(note: &Note) -> Finding {

@@ -73,7 +73,10 @@ fn tell_what_stays(ctx: &mut Context, manager: &Manager, folder: &Path) -> Resul
         ctx.out.line(format!("left: {} belongs to a package, and is disabled", package.display()));
     }
     let places = ctx.places()?;
-    ctx.out.line(format!("left: the logs in {}", places.log_dir.display()));
+    ctx.out.line("left: the logs in the journal of systemd; `handoff logs` still shows them");
+    if places.log_dir.exists() {
+        ctx.out.line(format!("left: the logs in {}", places.log_dir.display()));
+    }
     ctx.out.line(format!("left: the list of projects and the journal in {}", places.state_dir.display()));
     Ok(())
 }
