@@ -38,8 +38,16 @@ impl Signals {
             tokio::select! {
                 _ = term.recv() => {}
                 _ = int.recv() => {}
-                Ok(()) = terminal_closed => {}
+                Ok(()) = terminal_closed => return,
             }
+            // Two that come at the same moment can run on two threads, and each takes itself for the first.
+            tokio::spawn(async move {
+                tokio::select! {
+                    _ = term.recv() => {}
+                    _ = int.recv() => {}
+                }
+                signal_hook::low_level::exit(AT_ONCE);
+            });
         };
         let mut hup = signal(SignalKind::hangup())?;
         let (wish, reloads) = mpsc::channel(1);
