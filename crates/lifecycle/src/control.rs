@@ -50,11 +50,9 @@ impl Project {
                 let task = self.run().map(|run| run.task.task_id.clone());
                 self.abandon(out);
                 if let Some(task) = task {
-                    self.tell_owner(
-                        Level::Warning,
-                        format!("{task} was given up: tasks.json holds something else."),
-                        out,
-                    );
+                    // No warning: a person has just asked for it, and the end of the task is told as every end is.
+                    let text = format!("{task} was given up: tasks.json holds something else.");
+                    self.tell_owner(Level::Info, text, out);
                 }
             }
         }
