@@ -53,11 +53,20 @@ impl Folder {
     ///
     /// [`IoFault`]: a link or a file has the name, or the folder cannot be made.
     pub fn open_or_make(&self, name: &str) -> Result<Self, IoFault> {
+        self.open_or_make_as(name, 0o700)
+    }
+
+    /// As [`Folder::open_or_make`], for everybody to read where the umask allows it: a folder of a project.
+    pub(crate) fn open_or_make_shared(&self, name: &str) -> Result<Self, IoFault> {
+        self.open_or_make_as(name, 0o755)
+    }
+
+    fn open_or_make_as(&self, name: &str, mode: u32) -> Result<Self, IoFault> {
         match self.open_beneath(name) {
             Err(fault) if fault.errno() == Errno::NOENT => {}
             outcome => return outcome,
         }
-        match self.mkdir(name, 0o700) {
+        match self.mkdir(name, mode) {
             Ok(()) => self.sync()?,
             // Another process was quicker.
             Err(fault) if fault.errno() == Errno::EXIST => {}

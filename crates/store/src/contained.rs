@@ -1,4 +1,4 @@
-//! Opening a file that a project names, without ever leaving the project (D68, F203).
+//! Opening a file that a project names, and making one that it lacks, without ever leaving the project (D68, F203).
 //!
 //! The kernel itself refuses every way out (`openat2`, `RESOLVE_BENEATH`). It also refuses an absolute link that points
 //! back inside; such a path, and any path where the call does not exist, is resolved and then opened part by part with
@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::error::IoFault;
-use crate::folder::OpenFile;
+use crate::folder::{Folder, OpenFile};
 use crate::project::ProjectDir;
 use crate::read::{FileBytes, Limit, ReadError, open_regular, read_open};
 use crate::stamp::is_regular;
@@ -53,6 +53,24 @@ impl ProjectDir {
     pub fn read_contained(&self, relative: &str, limit: Limit) -> Result<FileBytes, ContainedError> {
         let file = self.open_inside(relative)?;
         read_open(&file, &file.stat()?, limit).map_err(ContainedError::from)
+    }
+
+    /// Makes the file with these bytes, durably, and the folders on the way to it; `false` when something has the name
+    /// already, which stays as it is. Links on the way are followed while they stay inside.
+    ///
+    /// # Errors
+    ///
+    /// See [`ContainedError`]; folders that were made stay.
+    pub fn make_contained(&self, relative: &str, bytes: &[u8]) -> Result<bool, ContainedError> {
+        let (folders, name) = relative.rsplit_once('/').unwrap_or((".", relative));
+        let Resolution::Inside { relative: folders, .. } = self.resolve(folders) else {
+            return Err(ContainedError::Outside);
+        };
+        let mut made: Option<Folder> = None;
+        for part in folders.split('/').filter(|part| *part != ".") {
+            made = Some(made.as_ref().unwrap_or(&self.root).open_or_make_shared(part)?);
+        }
+        Ok(made.as_ref().unwrap_or(&self.root).make_file(name, bytes)?)
     }
 
     fn open_inside(&self, relative: &str) -> Result<OpenFile, ContainedError> {

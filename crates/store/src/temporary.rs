@@ -147,6 +147,21 @@ impl<'f> Temporary<'f> {
     }
 }
 
+impl Folder {
+    /// Makes the file `name` with these bytes, durably; `false` when something has the name already, which stays.
+    pub(crate) fn make_file(&self, name: &str, bytes: &[u8]) -> Result<bool, IoFault> {
+        if self.stat(name)?.is_some() {
+            return Ok(false);
+        }
+        let temporary = Temporary::create(self, name, 0o666)?;
+        temporary.fill(bytes)?;
+        match temporary.publish(name) {
+            Err(fault) if fault.errno() == Errno::EXIST => Ok(false),
+            outcome => outcome.map(|()| true),
+        }
+    }
+}
+
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         self.private.remove(self.folder);

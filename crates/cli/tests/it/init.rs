@@ -125,6 +125,54 @@ fn a_link_in_place_of_a_file_is_not_followed() {
 }
 
 #[test]
+fn nothing_is_made_through_a_link_that_leads_out_of_the_project() {
+    let env = TestEnv::new();
+    let outside = env.root().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let names = || std::fs::read_dir(&outside).unwrap().count();
+    env.file(".pi/x", "");
+    let link = env.project().join(".pi/agents");
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    let said = env.run(&["init"]);
+    assert_eq!((said.code, names()), (1, 0), "{said}");
+    assert!(said.stderr.contains("{PROJECT}/.pi/agents leads out of the project"), "{said}");
+    // Whose own profiles lie there is not told each time that nothing is made.
+    for name in ["handoff-writer.md", "handoff-reviewer.md"] {
+        crate::env::write(&outside.join(name), b"mine");
+    }
+    let said = env.run(&["init"]);
+    assert!(said.code == 0 && said.stdout.contains("kept .pi/agents/handoff-writer.md"), "{said}");
+    assert_eq!((names(), std::fs::read(outside.join("handoff-writer.md")).unwrap()), (2, b"mine".to_vec()));
+    // A link that stays inside is a place like another.
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("../prompts", &link).unwrap();
+    std::fs::create_dir(env.project().join("prompts")).unwrap();
+    assert_eq!(env.run(&["init"]).code, 0);
+    assert!(env.project().join("prompts/handoff-writer.md").is_file());
+}
+
+#[test]
+fn a_link_in_place_of_the_folder_of_pi_is_refused() {
+    let env = TestEnv::new();
+    let outside = env.root().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, env.project().join(".pi")).unwrap();
+    let said = env.run(&["init"]);
+    assert!(said.code == 2 && said.stderr.contains("must be a real folder"), "{said}");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+    assert!(!env.project().join("tasks.json").exists());
+}
+
+#[test]
+fn a_work_log_in_a_folder_of_its_own_is_made_with_it() {
+    let env = TestEnv::new();
+    env.file(".pi/handoff.toml", "[work_log]\npath = \"docs/log/work.md\"\n");
+    let said = env.run(&["init"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert_eq!(env.read("docs/log/work.md"), "## Work log\n");
+}
+
+#[test]
 fn an_invalid_configuration_is_refused_before_anything_is_made() {
     let env = TestEnv::new();
     crate::env::write(&env.home().join(".config/handoffd/config.toml"), b"[daemon]\nstate_dir = 3\n");

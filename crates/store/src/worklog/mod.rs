@@ -19,7 +19,6 @@ use crate::names;
 use crate::project::{Moved, ProjectDir};
 use crate::read::{Limit, ReadError, open_regular, read_open};
 use crate::stamp::{Stamp, is_regular, size};
-use crate::temporary::Temporary;
 
 pub use append::OpenLog;
 pub use rotate::Rotated;
@@ -177,24 +176,17 @@ impl WorkLog {
         })
     }
 
-    /// Makes the file with nothing but the heading; `false` when there is one already, which stays as it is.
+    /// Makes the file with nothing but the heading, and the folders on the way; `false` when there is one already, which
+    /// stays as it is.
     ///
     /// # Errors
     ///
-    /// [`LogError`]; nothing is left then.
+    /// [`LogError`]; folders that were made stay.
     pub fn create(&self) -> Result<bool, LogError> {
         self.project.still_named()?;
-        self.with_folder(|folder| {
-            if folder.stat(&self.name)?.is_some() {
-                return Ok(false);
-            }
-            let temporary = Temporary::create(folder, &self.name, 0o666)?;
-            temporary.fill(format!("{}\n", self.heading).as_bytes())?;
-            match temporary.publish(&self.name) {
-                Err(fault) if fault.errno() == Errno::EXIST => Ok(false),
-                outcome => Ok(outcome.map(|()| true)?),
-            }
-        })
+        let folder = self.folder(Folder::open_or_make_shared)?;
+        let text = format!("{}\n", self.heading);
+        Ok(folder.as_ref().unwrap_or(&self.project.root).make_file(&self.name, text.as_bytes())?)
     }
 
     /// Which of these finished lines the end of the log lacks (the last 64 KiB), by their dispatch ids (D67).
@@ -223,22 +215,22 @@ impl WorkLog {
         {
             return act(&self.project.pi);
         }
-        match self.folder()? {
+        match self.folder(Folder::open_beneath)? {
             Some(folder) => act(&folder),
             None => act(&self.project.root),
         }
     }
 
-    /// The folder of the log; `None` when that is the root.
-    fn folder(&self) -> Result<Option<Folder>, LogError> {
+    /// The folder of the log, each part opened from the one above; `None` when that is the root.
+    fn folder(&self, open: fn(&Folder, &str) -> Result<Folder, IoFault>) -> Result<Option<Folder>, LogError> {
         let mut at: Option<Folder> = None;
         for part in &self.folders {
-            let parent = at.as_ref().unwrap_or(&self.project.root);
-            let folder = parent.open_beneath(part).map_err(|fault| match fault.errno() {
-                Errno::NOENT => LogError::Missing(self.path()),
-                Errno::NOTDIR | Errno::LOOP => LogError::NotRegular(self.path()),
-                _ => LogError::Io(fault),
-            })?;
+            let folder =
+                open(at.as_ref().unwrap_or(&self.project.root), part).map_err(|fault| match fault.errno() {
+                    Errno::NOENT => LogError::Missing(self.path()),
+                    Errno::NOTDIR | Errno::LOOP => LogError::NotRegular(self.path()),
+                    _ => LogError::Io(fault),
+                })?;
             at = Some(folder);
         }
         Ok(at)

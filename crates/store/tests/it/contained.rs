@@ -54,6 +54,34 @@ fn files_are_read_inside_and_never_outside() {
 }
 
 #[test]
+fn files_are_made_inside_and_never_outside() {
+    let project = Project::new();
+    let root = &project.root;
+    let outside = root.with_file_name("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::create_dir(root.join("docs")).unwrap();
+    symlink("docs", root.join("inside")).unwrap();
+    symlink(&outside, root.join("escape")).unwrap();
+    symlink("../outside/file", root.join("docs/taken")).unwrap();
+    fs::write(root.join("file"), b"theirs").unwrap();
+    let dir = project.open();
+    let make = |path: &str| dir.make_contained(path, b"ours");
+    for path in ["x", "a/b/x", "inside/x", "docs/../a/y"] {
+        assert!(make(path).unwrap(), "{path}");
+        assert_eq!(fs::read(root.join(path)).unwrap(), b"ours");
+        assert!(!make(path).unwrap(), "{path} is there");
+    }
+    assert!(!make("file").unwrap() && !make("docs/taken").unwrap(), "what has the name stays");
+    assert_eq!(fs::read(root.join("file")).unwrap(), b"theirs");
+    for (path, expected) in
+        [("escape/x", "outside"), ("escape/a/x", "outside"), ("../outside/x", "outside"), ("file/x", "io")]
+    {
+        assert_eq!(kind(&make(path).unwrap_err()), expected, "{path}");
+    }
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+#[test]
 fn the_queue_is_read_only_as_a_regular_file() {
     let project = Project::new();
     let read = || project.open().read_queue().map(|file| file.bytes);

@@ -169,6 +169,18 @@ fn creating_makes_the_heading_and_replaces_nothing() {
 }
 
 #[test]
+fn creating_makes_the_folders_on_the_way_and_follows_no_link() {
+    let project = Project::new();
+    let dir = Arc::new(project.open());
+    let log = |path: &str| WorkLog::new(&dir, path, "## X").unwrap();
+    assert!(matches!(log("docs/notes/x.md").check(), Err(LogError::Missing(_))));
+    assert!(log("docs/notes/x.md").create().unwrap() && log("docs/notes/x.md").check().is_ok());
+    symlink("docs", project.root.join("link")).unwrap();
+    assert!(matches!(log("link/new/x.md").create(), Err(LogError::NotRegular(_))));
+    assert!(!project.root.join("docs/new").exists());
+}
+
+#[test]
 fn a_short_append_is_cut_back() {
     let project = with_log(START);
     let sys = Sys::gated(Arc::new(FaultPlan::every(Call::Write, Pass::Short(3))));

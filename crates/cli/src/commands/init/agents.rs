@@ -1,10 +1,9 @@
 //! The example agent profiles: without a profile that has a role, no task can end COMPLETE (D27).
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{self, Write as _};
 use std::path::Path;
 
-use queue::AcceptanceRole;
+use queue::{AcceptanceRole, ProjectPaths as _, Resolution};
+use store::{ContainedError, ProjectDir};
 
 use super::Made;
 
@@ -43,25 +42,41 @@ pub(super) fn example(role: AcceptanceRole) -> &'static str {
     }
 }
 
-/// The profiles by name, made or kept.
-pub(super) fn make(root: &Path) -> Vec<(String, Made)> {
+/// The profiles by name, made or kept. A link in the project may lead anywhere: nothing is made outside.
+pub(super) fn make(project: &ProjectDir) -> Vec<(String, Made)> {
     let profiles = [(AcceptanceRole::Writer, WRITER), (AcceptanceRole::ReadOnly, REVIEWER)];
     let one = |(role, text): (AcceptanceRole, &str)| {
         let name = example(role).to_owned();
-        let made = create(&root.join(&name), text)
-            .unwrap_or_else(|error| Made::Failed(format!("cannot make {}: {error}", root.join(&name).display())));
+        let made = match project.make_contained(&name, text.as_bytes()) {
+            Ok(true) => Made::New,
+            Ok(false) => Made::Kept,
+            // A person's own profiles, which lie elsewhere.
+            Err(ContainedError::Outside) if is_there(project.resolved_path(), role) => Made::Kept,
+            Err(error) => Made::Failed(failed(project, &name, &error)),
+        };
         (name, made)
     };
     profiles.into_iter().map(one).collect()
 }
 
-fn create(path: &Path, text: &str) -> io::Result<Made> {
-    if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).create(folder)?;
+fn failed(project: &ProjectDir, name: &str, error: &ContainedError) -> String {
+    let path = project.resolved_path().join(name);
+    match (error, path.parent()) {
+        (ContainedError::Outside, Some(folder)) => format!(
+            "{name} is not made: {} leads out of the project; put a plain folder in its place, or a profile with \
+             `acceptanceRole` where the link leads",
+            folder.display()
+        ),
+        _ => format!("cannot make {}: {error}", path.display()),
     }
-    match OpenOptions::new().write(true).create_new(true).open(path) {
-        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| Made::New),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Made::Kept),
-        Err(error) => Err(error),
-    }
+}
+
+fn is_there(root: &Path, role: AcceptanceRole) -> bool {
+    root.join(example(role)).symlink_metadata().is_ok()
+}
+
+/// Whether [`make`] would make the example of this role.
+pub(super) fn would_make(project: &ProjectDir, role: AcceptanceRole) -> bool {
+    let folder = example(role).rsplit_once('/').map_or(".", |(folder, _)| folder);
+    matches!(project.resolve(folder), Resolution::Inside { .. }) && !is_there(project.resolved_path(), role)
 }

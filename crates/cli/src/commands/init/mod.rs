@@ -100,7 +100,7 @@ fn make(project: &Arc<ProjectDir>, root: &Path, log: &WorkLogSettings, now: Time
         (log.path.clone(), files::work_log(project, log)),
         (".gitignore".to_owned(), files::git_ignore(root)),
     ];
-    things.extend(agents::make(root));
+    things.extend(agents::make(project));
     things
 }
 
@@ -120,9 +120,8 @@ pub(crate) fn make_quietly(
 
 /// The example profiles, where none of that name is.
 pub(crate) fn make_profiles(root: &Path) -> Result<(), String> {
-    // A link in place of `.pi` is refused here.
-    ProjectDir::open(root, &Sys::real(), PiFolder::Create).map_err(|error| error.to_string())?;
-    let failed = agents::make(root).into_iter().find_map(|(_, made)| match made {
+    let project = ProjectDir::open(root, &Sys::real(), PiFolder::Create).map_err(|error| error.to_string())?;
+    let failed = agents::make(&project).into_iter().find_map(|(_, made)| match made {
         Made::Failed(why) => Some(why),
         Made::New | Made::Kept => None,
     });
@@ -131,7 +130,7 @@ pub(crate) fn make_profiles(root: &Path) -> Result<(), String> {
 
 /// Whether the example profile of this role would be made.
 pub(crate) fn lacks_example(root: &Path, role: AcceptanceRole) -> bool {
-    root.join(agents::example(role)).symlink_metadata().is_err()
+    ProjectDir::open(root, &Sys::real(), PiFolder::Require).is_ok_and(|project| agents::would_make(&project, role))
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

@@ -35,7 +35,7 @@ pub(crate) fn installed(env: &Env) -> Option<Installed> {
     let agent_dir = env.pi_agent_dir().filter(|dir| dir.is_absolute())?;
     let named = settings::packages(&read(&agent_dir.join("settings.json")).ok()?).ok()?;
     let folder = named.iter().find_map(|source| package::of_source(source, &agent_dir, env.home.as_deref()))?;
-    let is_copy = package::copy_place(env).is_ok_and(|copy| same(&copy, &folder));
+    let is_copy = package::copy_place(env).is_ok_and(|copy| is_copy(&copy, &folder));
     Some(Installed { folder, is_copy })
 }
 
@@ -88,7 +88,7 @@ pub(super) fn install(ctx: &mut Context) -> Result<(), Failure> {
     let copy = package::copy_place(&ctx.env)?;
     match found {
         // Ours from an earlier run, which may be an older version.
-        Some(found) if same(&found, &copy) => say_copied(ctx, &copy)?,
+        Some(found) if is_copy(&copy, &found) => say_copied(ctx, &copy)?,
         Some(found) => {
             let line =
                 Line::of(Tone::Dim, "kept").plain(&format!(" the Pi extension as it is, from {}", found.display()));
@@ -111,9 +111,10 @@ pub(super) fn install(ctx: &mut Context) -> Result<(), Failure> {
     Ok(())
 }
 
-fn same(one: &Path, other: &Path) -> bool {
+/// Whether what was found is our own copy; a link in its place leads to somebody's own.
+fn is_copy(copy: &Path, found: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    real(one) == real(other)
+    !package::is_link(copy) && real(copy) == real(found)
 }
 
 fn say_copied(ctx: &mut Context, copy: &Path) -> Result<(), Failure> {

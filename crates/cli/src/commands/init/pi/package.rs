@@ -1,6 +1,8 @@
 //! The files of the Pi extension. A package of the system brings them in a folder beside the program and renews them with it;
 //! a program without such a folder brings them inside, and writes them to the user's data folder.
 
+use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use handoffd::env::Env;
@@ -34,8 +36,13 @@ pub(super) fn copy_place(env: &Env) -> Result<PathBuf, Failure> {
     Ok(data.join("handoffd/clients/pi"))
 }
 
-/// Writes the copy, or what of it is not as it should be.
+/// Writes the copy, or what of it is not as it should be. What is behind a link is somebody's own, such as a checkout that
+/// is worked on: it is left alone.
 pub(super) fn copy(folder: &Path) -> Result<Made, FileError> {
+    if let Some(link) = folders(folder).into_iter().find(|path| is_link(path)) {
+        let why = io::Error::other("it is a link; nothing is written through it, remove it to have a copy made");
+        return Err(FileError::io("write the Pi extension to", &link, why));
+    }
     let mut made = Made::Kept;
     for (name, text) in FILES {
         let path = folder.join(name);
@@ -54,6 +61,20 @@ pub(super) fn copy(folder: &Path) -> Result<Made, FileError> {
         made = Made::New;
     }
     Ok(made)
+}
+
+/// The folder, and those below it that files of ours lie in.
+fn folders(folder: &Path) -> BTreeSet<PathBuf> {
+    let above = |name: &str| -> Vec<PathBuf> {
+        let parts = Path::new(name).ancestors().skip(1).filter(|part| !part.as_os_str().is_empty());
+        parts.map(|part| folder.join(part)).collect()
+    };
+    std::iter::once(folder.to_owned()).chain(FILES.iter().flat_map(|(name, _)| above(name))).collect()
+}
+
+/// Whether the path itself is a link.
+pub(super) fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_symlink())
 }
 
 /// The files below a folder.
@@ -121,6 +142,23 @@ mod tests {
             std::fs::File::create(path).unwrap().write_all(b"{}").unwrap();
         }
         assert!(matches!(copy(&folder), Ok(Made::New)) && !old.exists() && is_ours(&folder));
+    }
+
+    #[test]
+    fn nothing_is_written_or_removed_behind_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, file) = (dir.path().join("checkout"), dir.path().join("checkout/mine.ts"));
+        std::fs::create_dir(&own).unwrap();
+        std::fs::File::create(&file).unwrap();
+        for link in ["copy", "other/src"] {
+            let link = dir.path().join(link);
+            std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(&own, &link).unwrap();
+            let folder = if link.ends_with("src") { dir.path().join("other") } else { link };
+            let error = copy(&folder).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains("it is a link"), "{error}");
+            assert_eq!(own.read_dir().unwrap().count(), 1);
+        }
     }
 
     #[test]
