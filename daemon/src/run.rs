@@ -16,7 +16,8 @@ use crate::env::Env;
 use crate::hub::{self, Hub};
 use crate::instance::{Instance, InstanceError};
 use crate::journal::{Journal, JournalError, JournalLimits};
-use crate::manager::{self, ConfigFile, Manager, Request, SetLogLevel};
+use crate::logging::LogGuard;
+use crate::manager::{self, ConfigFile, Manager, Request};
 use crate::peer::Responder;
 use crate::places::Places;
 use crate::places::folder::FolderError;
@@ -50,8 +51,8 @@ pub struct Startup {
     pub supervisor: Supervisor,
     /// Each message is a wish to read the configuration again (SIGHUP).
     pub reloads: Option<mpsc::Receiver<()>>,
-    /// Changes the level of the process's log at a reload.
-    pub set_log_level: Option<SetLogLevel>,
+    /// The log of this process.
+    pub log: Option<Arc<LogGuard>>,
 }
 
 impl Startup {
@@ -67,7 +68,7 @@ impl Startup {
             projects: Vec::new(),
             supervisor: Supervisor::Nobody,
             reloads: None,
-            set_log_level: None,
+            log: None,
         }
     }
 }
@@ -178,7 +179,7 @@ impl Daemon {
             options: startup.projects,
             refused: Arc::clone(&refused),
             supervisor: startup.supervisor,
-            set_log_level: startup.set_log_level,
+            log: startup.log,
             warnings: startup.warnings,
         })
         .await?;

@@ -102,16 +102,18 @@ impl Writer {
         self.rotate_before(size);
         let active = match &mut self.active {
             Some(active) => active,
-            none => none.insert(Active::open(&self.path)?),
+            none => {
+                // Opening it tells what is wrong if that cannot be done.
+                files::set_odd_aside(&self.path).ok();
+                none.insert(Active::open(&self.path)?)
+            }
         };
         active.append(line.as_bytes())
     }
 
     /// Makes room. A rotation that fails loses nothing: the file grows beyond its limit until one succeeds.
     fn rotate_before(&mut self, size: u64) {
-        if self.active.as_ref().is_some_and(|active| !active.is_at(&self.path)) {
-            self.active = None;
-        }
+        self.active.take_if(|active| !active.is_at(&self.path));
         let has_room = |active: &Active| active.size == 0 || active.size + size <= self.limits.max_size;
         if self.active.as_ref().is_some_and(|active| !has_room(active)) {
             match files::rotate(&self.path, self.limits.keep) {
@@ -155,8 +157,16 @@ impl Active {
         Ok(Self { file, identity: (meta.dev(), meta.ino()), size: meta.len(), torn })
     }
 
-    fn is_at(&self, path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == self.identity)
+    /// Looks at the file, also at its size: somebody may have emptied it.
+    fn is_at(&mut self, path: &Path) -> bool {
+        let meta = fs::metadata(path).ok().filter(|meta| (meta.dev(), meta.ino()) == self.identity);
+        self.size = meta.as_ref().map_or(0, fs::Metadata::len);
+        meta.is_some()
+    }
+
+    /// Cuts off what was written of a row. The file is never made longer: it would be filled up with NUL bytes.
+    fn cut(&self) -> io::Result<()> {
+        if self.size < self.file.metadata()?.len() { self.file.set_len(self.size) } else { Ok(()) }
     }
 
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
@@ -167,10 +177,30 @@ impl Active {
         }
         if let Err(error) = self.file.write_all(line) {
             // If it cannot be cut off, the next row must begin a line of its own.
-            self.torn = self.file.set_len(self.size).is_err();
+            self.torn = self.cut().is_err();
             return Err(error);
         }
         self.size += u64::try_from(line.len()).unwrap_or(u64::MAX);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_that_was_emptied_is_not_filled_up_when_a_row_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let mut active = Active::open(&path).unwrap();
+        active.append(b"{\"a\":1}\n").unwrap();
+        active.file.write_all(b"{\"b\"").unwrap();
+        active.cut().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "{\"a\":1}\n");
+        File::create(&path).unwrap();
+        active.cut().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "");
+        assert!(active.is_at(&path) && active.size == 0, "what fits is judged by the file");
     }
 }

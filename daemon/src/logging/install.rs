@@ -1,5 +1,6 @@
 //! Putting the log together, and taking it down again so that the last lines survive (F275).
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -53,7 +54,8 @@ pub struct LogStats {
 /// Starts the log of this process: the subscriber of `tracing`, its threads and the panic hook.
 ///
 /// # Errors
-/// A level that is none, a folder or file that cannot be used, a second call in one process.
+/// A level that is none, a folder that is none, a second call in one process. A file that cannot be opened now is no error:
+/// see [`LogGuard::trouble`].
 pub fn init(settings: &LogSettings) -> Result<LogGuard, LogError> {
     let (subscriber, guard) = build(settings)?;
     tracing::subscriber::set_global_default(subscriber).map_err(|_| LogError::Twice)?;
@@ -64,20 +66,27 @@ pub fn init(settings: &LogSettings) -> Result<LogGuard, LogError> {
 /// As [`init`], without making it the log of the process.
 fn build(settings: &LogSettings) -> Result<(impl Subscriber + Send + Sync + use<>, LogGuard), LogError> {
     let level = parse_level(&settings.level)?;
-    let sink = match &settings.target {
-        Target::Stderr => Sink::Stderr(io::stderr()),
-        Target::Files(files) => Sink::File(RotatingFile::open(files.clone(), Wall::now())?),
+    let (sink, trouble) = match &settings.target {
+        Target::Stderr => (Sink::Stderr(io::stderr()), None),
+        Target::Files(files) => match RotatingFile::open(files.clone(), Wall::now()) {
+            (_, Some(error @ LogError::NotAFolder { .. })) => return Err(error),
+            (file, error) => {
+                let words = |error: LogError| format!("there is no log, it is tried again: {}", error.in_full());
+                (Sink::File(file), error.map(words))
+            }
+        },
     };
-    assemble(sink, form(settings), level, Folds::new(FIRST_WINDOW_MS))
+    assemble(sink, Progress::starts_with(trouble), form(settings), level, Folds::new(FIRST_WINDOW_MS))
 }
 
 fn assemble(
     sink: Sink,
+    progress: Progress,
     form: Form,
     level: Targets,
     folds: Folds,
 ) -> Result<(impl Subscriber + Send + Sync + use<>, LogGuard), LogError> {
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(progress);
     let counted = Counted::new(sink, Arc::clone(&progress), form);
     let (out, worker) = NonBlockingBuilder::default()
         .buffered_lines_limit(QUEUE_LINES)
@@ -107,10 +116,21 @@ impl LogGuard {
         self.pipe.flush(limit);
     }
 
+    /// What is wrong with the log at this moment, one sentence for a person.
+    pub fn trouble(&self) -> Option<String> {
+        self.progress.counts().trouble
+    }
+
     /// What was lost so far.
     pub fn stats(&self) -> LogStats {
         let counts = self.progress.counts();
         LogStats { dropped: self.pipe.dropped(), failed: counts.failed, error: counts.error }
+    }
+}
+
+impl fmt::Debug for LogGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogGuard").field("stats", &self.stats()).finish_non_exhaustive()
     }
 }
 

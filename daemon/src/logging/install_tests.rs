@@ -31,7 +31,8 @@ impl Write for Lines {
 fn lines(form: Form, work: impl FnOnce(&LogGuard)) -> Vec<String> {
     let lines = Lines::default();
     let sink = Sink::Other(Box::new(lines.clone()));
-    let (subscriber, guard) = assemble(sink, form, parse_level("info").unwrap(), Folds::new(FIRST_WINDOW_MS)).unwrap();
+    let (subscriber, guard) =
+        assemble(sink, Progress::default(), form, parse_level("info").unwrap(), Folds::new(FIRST_WINDOW_MS)).unwrap();
     with_default(subscriber, || work(&guard));
     drop(guard);
     let text = lines.0.lock().unwrap().clone();
@@ -219,7 +220,8 @@ fn stuck() -> (Sender<()>, Sink) {
 fn a_stuck_sink_holds_nobody_up_and_is_counted() {
     let (release, sink) = stuck();
     let (subscriber, guard) =
-        assemble(sink, Form::Plain, parse_level("debug").unwrap(), Folds::new(FIRST_WINDOW_MS)).unwrap();
+        assemble(sink, Progress::default(), Form::Plain, parse_level("debug").unwrap(), Folds::new(FIRST_WINDOW_MS))
+            .unwrap();
     let started = std::time::Instant::now();
     with_default(subscriber, || {
         for number in 0..20_000 {
@@ -254,7 +256,8 @@ fn lines_that_failed_are_told_by_the_first_that_can_be_written() {
     let (lines, full) = (Lines::default(), Arc::new(AtomicBool::new(true)));
     let sink = Sink::Other(Box::new(Failing(Arc::clone(&full), lines.clone())));
     let (subscriber, guard) =
-        assemble(sink, Form::Priority, parse_level("info").unwrap(), Folds::new(FIRST_WINDOW_MS)).unwrap();
+        assemble(sink, Progress::default(), Form::Priority, parse_level("info").unwrap(), Folds::new(FIRST_WINDOW_MS))
+            .unwrap();
     with_default(subscriber, || {
         for number in 0..3 {
             info!(number, "lost");
@@ -273,8 +276,8 @@ fn lines_that_failed_are_told_by_the_first_that_can_be_written() {
 #[test]
 fn a_value_that_logs_while_it_is_shown_does_no_harm() {
     struct Talkative;
-    impl std::fmt::Display for Talkative {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    impl fmt::Display for Talkative {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             info!("from inside");
             f.write_str("shown")
         }
@@ -286,7 +289,8 @@ fn a_value_that_logs_while_it_is_shown_does_no_harm() {
 fn a_count_is_written_when_its_window_ends_even_if_nothing_else_happens() {
     let lines = Lines::default();
     let sink = Sink::Other(Box::new(lines.clone()));
-    let (subscriber, guard) = assemble(sink, Form::Priority, parse_level("info").unwrap(), Folds::new(50)).unwrap();
+    let (subscriber, guard) =
+        assemble(sink, Progress::default(), Form::Priority, parse_level("info").unwrap(), Folds::new(50)).unwrap();
     with_default(subscriber, || (0..3).for_each(|_| info!("again")));
     guard.progress.wait_for(2, Duration::from_secs(30));
     assert_eq!(*lines.0.lock().unwrap(), "<6>again\n<6>again (2 more in 1 s)\n");

@@ -145,7 +145,14 @@ impl State {
 pub(super) fn losses(dropped: u64, failed: u64, error: Option<&str>) -> Fact {
     let mut fields = vec![("dropped", dropped.into()), ("failed", failed.into())];
     fields.extend(error.map(|error| ("error", error.into())));
-    let said = Said { message: "log lines were lost".to_owned(), fields, ..Said::default() };
+    let mut fact = about_the_log("log lines were lost".to_owned());
+    fact.said.fields = fields;
+    fact
+}
+
+/// A warning about the log itself.
+pub(super) fn about_the_log(message: String) -> Fact {
+    let said = Said { message, ..Said::default() };
     Fact { at: Wall::now(), level: Level::WARN, target: module_path!(), site: None, said, repeated: None }
 }
 

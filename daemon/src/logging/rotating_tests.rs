@@ -13,6 +13,17 @@ fn noon(day: i64) -> Wall {
     Wall::from_unix_ms(day * DAY_MS + DAY_MS / 2)
 }
 
+#[track_caller]
+fn opened(settings: FileSettings) -> RotatingFile {
+    let (log, error) = RotatingFile::open(settings, noon(0));
+    assert!(error.is_none(), "{error:?}");
+    log
+}
+
+fn refused(settings: FileSettings) -> String {
+    RotatingFile::open(settings, noon(0)).1.unwrap().to_string()
+}
+
 struct Fixture {
     dir: TempDir,
 }
@@ -31,7 +42,7 @@ impl Fixture {
     }
 
     fn open(&self) -> RotatingFile {
-        RotatingFile::open(self.settings(), noon(0)).unwrap()
+        opened(self.settings())
     }
 
     /// Names and contents, oldest first.
@@ -105,7 +116,7 @@ fn the_oldest_go_and_strangers_stay() {
     let fixture = Fixture::new();
     let mut settings = fixture.settings();
     settings.keep = 3;
-    let mut log = RotatingFile::open(settings, noon(0)).unwrap();
+    let mut log = opened(settings);
     let stranger = fixture.logs().join("handoffd.1960-01-01.log.old");
     File::create(&stranger).unwrap();
     for day in 0..20 {
@@ -145,36 +156,99 @@ fn a_file_in_place_of_the_folder_is_said_in_words() {
     let path = fixture.dir.path().join("log");
     File::create(&path).unwrap();
     let settings = FileSettings { dir: path.clone(), ..fixture.settings() };
-    let error = RotatingFile::open(settings, noon(0)).err().unwrap();
-    assert_eq!(error.to_string(), format!("the log folder {} is not a folder", path.display()));
+    assert_eq!(refused(settings), format!("the log folder {} is not a folder", path.display()));
 
     let below = FileSettings { dir: path.join("deeper"), ..fixture.settings() };
-    let error = RotatingFile::open(below, noon(0)).err().unwrap();
-    assert_eq!(error.to_string(), format!("cannot create the log folder {}", path.join("deeper").display()));
+    assert_eq!(refused(below), format!("cannot create the log folder {}", path.join("deeper").display()));
 }
 
-#[test]
-fn a_folder_in_place_of_the_file_is_said_in_words() {
-    let fixture = Fixture::new();
-    let path = fixture.logs().join("handoffd.1970-01-01.log");
-    fs::create_dir_all(&path).unwrap();
-    let error = RotatingFile::open(fixture.settings(), noon(0)).err().unwrap();
-    assert_eq!(error.to_string(), format!("cannot open the log file {}", path.display()));
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn a_full_disk_is_an_error_and_then_forgotten() {
+/// Puts something in place of the first file of the day: it is passed over, said, and neither opened nor changed.
+#[track_caller]
+fn check_passed_over(put: impl FnOnce(&Path), by: &str) {
     let fixture = Fixture::new();
     let path = fixture.logs().join("handoffd.1970-01-01.log");
     fs::create_dir_all(fixture.logs()).unwrap();
-    symlink("/dev/full", &path).unwrap();
+    put(&path);
+    let before = fs::symlink_metadata(&path).unwrap();
     let mut log = fixture.open();
-    let error = log.write_line(b"one\n", noon(0)).unwrap_err();
-    assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    log.write_line(b"one\n", noon(0)).unwrap();
+    let next = fixture.logs().join("handoffd.1970-01-01.1.log");
+    let remark = format!("{} is {by} and no log file; the log goes on in {}", path.display(), next.display());
+    assert_eq!(log.remark(), Some(remark.as_str()));
+    assert_eq!(fs::read_to_string(next).unwrap(), "one\n");
+    let after = fs::symlink_metadata(&path).unwrap();
+    assert_eq!((after.ino(), after.len(), after.mode()), (before.ino(), before.len(), before.mode()));
+    log.write_line(b"two\n", noon(1)).unwrap();
+    assert_eq!(log.remark(), None, "the next day's name is free");
+}
+
+#[test]
+fn what_is_no_file_is_passed_over_in_words() {
+    check_passed_over(|path| fs::create_dir(path).unwrap(), "a folder");
+    let fifo = |path: &Path| nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    check_passed_over(fifo, "a named pipe");
+    check_passed_over(|path| drop(std::os::unix::net::UnixListener::bind(path).unwrap()), "a socket");
+    check_passed_over(|path| symlink("/dev/full", path).unwrap(), "a link");
+    check_passed_over(|path| symlink("elsewhere", path).unwrap(), "a link");
+}
+
+#[test]
+fn a_pipe_that_somebody_reads_is_none_of_ours_either() {
+    let fixture = Fixture::new();
+    let path = fixture.logs().join("handoffd.1970-01-01.log");
+    let mut log = fixture.open();
+    log.write_line(b"one\n", noon(0)).unwrap();
     fs::remove_file(&path).unwrap();
+    nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let reader = OpenOptions::new().read(true).write(true).open(&path).unwrap();
     log.write_line(b"two\n", noon(0)).unwrap();
+    assert!(log.remark().is_some_and(|remark| remark.contains("a named pipe")));
+    fixture.check(&[("handoffd.1970-01-01.1.log", "two\n")]);
+    drop(reader);
+}
+
+#[test]
+fn names_that_are_all_taken_are_an_error_that_is_tried_again() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.logs()).unwrap();
+    let names = (0..MOST_TAKEN).map(|number| Name { date: noon(0).date(), number }.path(&fixture.logs()));
+    let names: Vec<_> = names.inspect(|path| fs::create_dir(path).unwrap()).collect();
+    let (mut log, error) = RotatingFile::open(fixture.settings(), noon(0));
+    let expected = format!("{} is a folder and no log file", names[0].display());
+    assert_eq!(error.unwrap().to_string(), expected);
+    assert_eq!(log.write_line(b"one\n", noon(0)).unwrap_err().to_string(), expected);
+    fs::remove_dir(&names[0]).unwrap();
+    log.not_before = 0;
+    log.write_line(b"two\n", noon(0)).unwrap();
+    assert_eq!(log.remark(), None);
     fixture.check(&[("handoffd.1970-01-01.log", "two\n")]);
+}
+
+#[test]
+fn a_file_that_was_emptied_counts_as_empty() {
+    let fixture = Fixture::new();
+    let mut log = fixture.open();
+    let line = format!("{}\n", "x".repeat(59));
+    log.write_line(line.as_bytes(), noon(0)).unwrap();
+    File::create(fixture.logs().join("handoffd.1970-01-01.log")).unwrap();
+    log.write_line(line.as_bytes(), noon(0)).unwrap();
+    fixture.check(&[("handoffd.1970-01-01.log", &line)]);
+}
+
+#[test]
+fn what_is_cut_off_never_makes_a_file_longer() {
+    let fixture = Fixture::new();
+    let path = fixture.logs().join("handoffd.1970-01-01.log");
+    let mut log = fixture.open();
+    log.write_line(b"one\n", noon(0)).unwrap();
+    let active = log.active_for(noon(0), 4).unwrap();
+    active.file.write_all(b"tw").unwrap();
+    active.cut().unwrap();
+    fixture.check(&[("handoffd.1970-01-01.log", "one\n")]);
+    let active = log.active_for(noon(0), 4).unwrap();
+    File::create(&path).unwrap();
+    active.cut().unwrap();
+    fixture.check(&[("handoffd.1970-01-01.log", "")]);
 }
 
 #[test]
@@ -191,7 +265,7 @@ fn a_flood_stays_within_the_limit_of_all_files_after_every_line() {
     for (max_size, max_total) in [(100, 1000), (1000, 1000), (5000, 1000), (999, 1000)] {
         let fixture = Fixture::new();
         let settings = FileSettings { max_size, max_total, keep: 1000, ..fixture.settings() };
-        let mut log = RotatingFile::open(settings, noon(0)).unwrap();
+        let mut log = opened(settings);
         for number in 0..400_usize {
             let line = format!("{}\n", "x".repeat(number * 7 % 60));
             log.write_line(line.as_bytes(), noon(i64::try_from(number / 150).unwrap())).unwrap();

@@ -1,5 +1,6 @@
 //! What the log can be told, how that follows from configuration and environment, and how the log refuses.
 
+use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -130,6 +131,14 @@ pub enum LogError {
         /// The path as configured.
         path: PathBuf,
     },
+    /// A log file's name leads to something that is no file.
+    #[error("{} is {by} and no log file", path.display())]
+    Taken {
+        /// The name.
+        path: PathBuf,
+        /// What is there, "a named pipe".
+        by: &'static str,
+    },
     /// The system refused something that the log needs.
     #[error("cannot {act} {}", path.display())]
     Io {
@@ -154,6 +163,25 @@ pub enum LogError {
     /// This process has a log already.
     #[error("this process has a log already")]
     Twice,
+}
+
+impl LogError {
+    /// Whether another name in the same folder may do.
+    pub(super) fn is_of_one_name(&self) -> bool {
+        match self {
+            Self::Taken { .. } => true,
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::PermissionDenied,
+            _ => false,
+        }
+    }
+
+    /// With the system's words.
+    pub(super) fn in_full(&self) -> String {
+        match self.source() {
+            Some(source) => format!("{self}: {source}"),
+            None => self.to_string(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::form::Form;
-use super::layer::{TELL_LOSSES_MS, losses};
+use super::layer::{TELL_LOSSES_MS, about_the_log, losses};
 use super::rotating::RotatingFile;
 use crate::clock::{self, Wall};
 
@@ -38,9 +38,16 @@ pub(super) struct Counts {
     pub(super) failed: u64,
     /// Why the last of these could not.
     pub(super) error: Option<String>,
+    /// What is wrong now, and since the start or the last line that was written.
+    pub(super) trouble: Option<String>,
 }
 
 impl Progress {
+    /// The log begins in trouble: it has no file yet.
+    pub(super) fn starts_with(trouble: Option<String>) -> Self {
+        Self { counts: Mutex::new(Counts { trouble, ..Counts::default() }), moved: Condvar::new() }
+    }
+
     pub(super) fn counts(&self) -> Counts {
         self.lock().clone()
     }
@@ -51,12 +58,14 @@ impl Progress {
         drop(waited);
     }
 
-    fn note(&self, result: io::Result<()>) {
+    fn note(&self, result: io::Result<()>, remark: Option<&str>) {
         let mut counts = self.lock();
         counts.handled += 1;
+        counts.trouble = remark.map(str::to_owned);
         if let Err(error) = result {
             counts.failed += 1;
             counts.error = Some(error.to_string());
+            counts.trouble = Some(format!("the log could not be written, lines were lost: {error}"));
         }
         self.moved.notify_all();
     }
@@ -75,6 +84,13 @@ impl Sink {
             Self::Other(other) => other.write_all(line),
         }
     }
+
+    fn remark(&self) -> Option<&str> {
+        match self {
+            Self::File(file) => file.remark(),
+            _ => None,
+        }
+    }
 }
 
 /// A sink that reports to a [`Progress`] and takes whole lines only.
@@ -84,13 +100,15 @@ pub(super) struct Counted {
     form: Form,
     /// Failures that a line tells of.
     told: u64,
+    /// The remark that a line tells of.
+    remarked: Option<String>,
     /// Monotonic ms.
     tell_at: u64,
 }
 
 impl Counted {
     pub(super) fn new(sink: Sink, progress: Arc<Progress>, form: Form) -> Self {
-        Self { sink, progress, form, told: 0, tell_at: 0 }
+        Self { sink, progress, form, told: 0, remarked: None, tell_at: 0 }
     }
 
     /// Tells of lines that could not be written, as soon as this one can. While it cannot, it is tried before each line.
@@ -108,11 +126,27 @@ impl Counted {
     }
 }
 
+impl Counted {
+    /// Tells once why the lines are in another file than they should be.
+    fn tell_remark(&mut self) {
+        let remark = self.sink.remark();
+        if remark == self.remarked.as_deref() {
+            return;
+        }
+        self.remarked = remark.map(str::to_owned);
+        if let Some(remark) = self.remarked.clone() {
+            // It stays to be seen in the status if it cannot be written.
+            self.sink.write_line(self.form.line(&about_the_log(remark)).as_bytes()).ok();
+        }
+    }
+}
+
 impl Write for Counted {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         self.tell_failures();
+        self.tell_remark();
         let result = self.sink.write_line(line);
-        self.progress.note(result);
+        self.progress.note(result, self.sink.remark());
         Ok(line.len())
     }
 

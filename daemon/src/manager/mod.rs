@@ -28,8 +28,8 @@ use self::folders::Folders;
 use self::known::Known;
 use self::owned::OwnedList;
 use self::shown::ShownCell;
-use crate::config::LogLevel;
 use crate::hub::Hub;
+use crate::logging::LogGuard;
 use crate::registry::{Registry, Stamp, StateFileError};
 use crate::server::attach_again::Refused;
 use crate::supervision::Supervisor;
@@ -55,14 +55,11 @@ pub struct Parts {
     pub refused: Arc<Refused>,
     /// The service manager.
     pub supervisor: Supervisor,
-    /// Changes the level of this process's log.
-    pub set_log_level: Option<SetLogLevel>,
+    /// The log of this process.
+    pub log: Option<Arc<LogGuard>>,
     /// What was odd about the configuration at the start.
     pub warnings: Vec<String>,
 }
-
-/// How the level of the log is changed while running.
-pub type SetLogLevel = Box<dyn Fn(LogLevel) + Send + Sync>;
 
 /// The manager's own knowledge. It lives in one task.
 struct State {
@@ -71,7 +68,7 @@ struct State {
     options: Vec<PathBuf>,
     refused: Arc<Refused>,
     supervisor: Supervisor,
-    set_log_level: Option<SetLogLevel>,
+    log: Option<Arc<LogGuard>>,
     shown: Arc<ShownCell>,
     registry: Registry,
     stamp: Option<Stamp>,
@@ -89,7 +86,7 @@ struct State {
 /// The registry is damaged or of a newer version: without it, projects that it names would be taken for removed.
 pub async fn start(parts: Parts) -> Result<Manager, StateFileError> {
     let (requests, inbox) = mpsc::channel(ROOM);
-    let shown = Arc::new(ShownCell::new(&parts.config_file, parts.warnings));
+    let shown = Arc::new(ShownCell::new(&parts.config_file, parts.warnings, parts.log.clone()));
     let state_dir = parts.hub.places.state_dir.clone();
     let mut state = State {
         owned: OwnedList::load(&parts.hub).await,
@@ -100,7 +97,7 @@ pub async fn start(parts: Parts) -> Result<Manager, StateFileError> {
         options: parts.options,
         refused: parts.refused,
         supervisor: parts.supervisor,
-        set_log_level: parts.set_log_level,
+        log: parts.log,
         shown: Arc::clone(&shown),
         stamp: None,
         looks: 0,

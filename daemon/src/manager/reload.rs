@@ -43,8 +43,10 @@ impl State {
         for warning in &warnings {
             tracing::warn!("{warning}");
         }
-        if let Some(set_log_level) = self.set_log_level.as_ref().filter(|_| old.log.level != config.log.level) {
-            set_log_level(config.log.level);
+        if let Some(log) = self.log.as_ref().filter(|_| old.log.level != config.log.level)
+            && let Err(error) = log.set_level(config.log.level.as_str())
+        {
+            tracing::warn!(%error, "the log keeps its level");
         }
         tracing::info!(keys = changes.live.len() + changes.projects.len(), "the configuration was read again");
         self.hub.set_config(Arc::new(config));

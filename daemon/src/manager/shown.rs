@@ -1,11 +1,12 @@
 //! What the manager shows of itself in `daemon.status`: the configuration's file, time and error, and warnings.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wire::status::ConfigStatus;
 
 use super::ConfigFile;
 use crate::clock;
+use crate::logging::LogGuard;
 
 /// A copy of what is shown.
 #[derive(Debug, Clone)]
@@ -19,6 +20,7 @@ pub struct Shown {
 #[derive(Debug)]
 pub(super) struct ShownCell {
     inner: Mutex<Inner>,
+    log: Option<Arc<LogGuard>>,
 }
 
 #[derive(Debug)]
@@ -30,14 +32,15 @@ struct Inner {
 }
 
 impl ShownCell {
-    pub(super) fn new(file: &ConfigFile, warnings: Vec<String>) -> Self {
+    pub(super) fn new(file: &ConfigFile, warnings: Vec<String>, log: Option<Arc<LogGuard>>) -> Self {
         let config = ConfigStatus { path: file.shown(), loaded_at: Some(clock::Wall::now().to_string()), error: None };
-        Self { inner: Mutex::new(Inner { config, warnings, registry: None, owned: None }) }
+        Self { inner: Mutex::new(Inner { config, warnings, registry: None, owned: None }), log }
     }
 
     pub(super) fn get(&self) -> Shown {
         let inner = self.lock();
-        let more = inner.registry.iter().chain(&inner.owned).cloned();
+        let log = self.log.as_ref().and_then(|log| log.trouble());
+        let more = inner.registry.iter().chain(&inner.owned).cloned().chain(log);
         Shown { config: inner.config.clone(), warnings: inner.warnings.iter().cloned().chain(more).collect() }
     }
 

@@ -115,6 +115,8 @@ fn serve(ready: Ready, supervisor: Supervisor) -> Exit {
         Ok(log) => Arc::new(log),
         Err(error) => return failed(&error, supervisor),
     };
+    // A full disk stops the log and not the daemon; `daemon.status` says it as long as it is so.
+    tell(log.trouble().as_slice());
     match start(ready, supervisor, &log) {
         Ok(exit) => exit,
         Err(error) => {
@@ -142,7 +144,7 @@ fn start(ready: Ready, supervisor: Supervisor, log: &Arc<LogGuard>) -> Result<Ex
     }
     descriptors::raise_limit();
     let listener = Listener::from_environment()?;
-    let log_level = Arc::clone(log);
+    let log = Arc::clone(log);
     // All work is small, and what blocks runs on threads of the pool: one thread is enough and costs least.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(async {
@@ -153,11 +155,7 @@ fn start(ready: Ready, supervisor: Supervisor, log: &Arc<LogGuard>) -> Result<Ex
             projects: ready.projects,
             supervisor,
             reloads: Some(signals.reloads),
-            set_log_level: Some(Box::new(move |level| {
-                if let Err(error) = log_level.set_level(level.as_str()) {
-                    tracing::warn!(%error, "the log keeps its level");
-                }
-            })),
+            log: Some(log),
             ..Startup::new(ready.env, ready.places, ready.config)
         };
         Ok::<_, Box<dyn std::error::Error>>(run(startup, listener, signals.stop).await?)

@@ -1,7 +1,7 @@
 //! The daemon's own log.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use handoffd_tests::mount::Mount;
@@ -133,4 +133,68 @@ fn a_full_disk_stops_the_log_and_not_the_daemon_and_is_told_when_there_is_room_a
     assert!(daemon.terminate().success());
     let text = text();
     assert!(text.ends_with('\n') && text.lines().all(|line| line.starts_with("20")), "only whole lines: {text}");
+}
+
+#[test]
+fn a_log_that_is_emptied_while_the_disk_is_full_begins_with_a_line() {
+    if !Mount::possible() {
+        return;
+    }
+    let world = world!();
+    let folder = world.path("log-disk");
+    fs::create_dir(&folder).unwrap();
+    let _disk = Mount::tmpfs(&folder, 256).unwrap();
+    world.settings(&format!("[log]\ndir = \"{}\"\nlevel = \"debug\"\n", folder.display()));
+    let project = world.project("app");
+    let daemon = world.start();
+    let session = daemon.idle_session(&world, &project, "s-1");
+    let run = |id: &str| {
+        project.plan(&Task::new(id));
+        let dispatch = session.wait_dispatch(id);
+        session.finish(&dispatch, report::complete());
+    };
+    (0..4).for_each(|number| run(&format!("before-{number}")));
+    let log = only_log(&folder);
+    let filler = folder.join("filler");
+    drop(fs::write(&filler, vec![b'x'; 512 * 1024]));
+    fs::write(&log, "").unwrap();
+    drop(fs::write(folder.join("more"), vec![b'x'; 512 * 1024]));
+    let lost = || daemon.control().status()["daemon"]["warnings"].to_string().contains("lines were lost");
+    let mut number = 0;
+    wait::until_true("the status says that lines are lost", || {
+        run(&format!("meanwhile-{number}"));
+        number += 1;
+        lost()
+    });
+    fs::remove_file(&filler).unwrap();
+    daemon.control().call("daemon.reload", json!({})).unwrap();
+    wait::until_true("the log goes on, and so says the status", || {
+        fs::read_to_string(&log).unwrap().contains("the configuration was read again") && !lost()
+    });
+    assert!(daemon.terminate().success());
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(text.lines().all(|line| line.starts_with("20")), "no NUL, no half line: {text:?}");
+}
+
+#[test]
+fn a_pipe_in_place_of_todays_log_is_passed_over_and_told() {
+    let world = world!();
+    let folder = world.path("logs");
+    fs::create_dir(&folder).unwrap();
+    world.settings(&format!("[log]\ndir = \"{}\"\n", folder.display()));
+    assert!(world.start().terminate().success());
+    let first = only_log(&folder);
+    fs::remove_file(&first).unwrap();
+    nix::unistd::mkfifo(&first, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    run_one(&world);
+    let next = first.with_extension("1.log");
+    let text = fs::read_to_string(&next).unwrap_or_else(|error| panic!("{}: {error}", next.display()));
+    assert!(text.contains("t-1") && text.contains("is a named pipe and no log file"), "{text}");
+}
+
+/// The log's only file.
+fn only_log(folder: &Path) -> PathBuf {
+    let logs = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut logs = logs.filter(|path| path.extension().is_some_and(|end| end == "log"));
+    logs.next().filter(|_| logs.next().is_none()).unwrap()
 }
