@@ -18,7 +18,7 @@ export class Panel {
   projectPath: string | undefined;
   private readonly ctx: Context;
   private readonly member: string | undefined;
-  private look: Look = { fault: undefined, place: undefined, state: undefined, why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true };
+  private look: Look = { fault: undefined, place: undefined, state: undefined, reason: null, why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true };
   private shown: string | undefined;
   private ticking: NodeJS.Timeout | undefined;
   private pending: NodeJS.Timeout | undefined;
@@ -40,20 +40,21 @@ export class Panel {
 
   attached(result: AttachResult): void {
     this.projectPath = result.project.path;
-    this.change({ fault: undefined, refusal: undefined, place: result.ownership, state: result.project.state, why: result.project.why });
+    const { state, reason = null, why } = result.project;
+    this.change({ fault: undefined, refusal: undefined, place: result.ownership, state, reason, why });
     this.trouble();
   }
 
   /** What events would have told. */
   refreshed(status: Status): void {
     const project = status.projects.find((one) => one.path === this.projectPath);
-    if (project) this.change({ state: project.state, why: project.why });
+    if (project) this.change({ state: project.state, reason: project.reason, why: project.why });
   }
 
   refused(error: Refused): void {
     const nearest = error.data["nearest"];
     const refusal = { word: error.word, text: line(error.message), nearest: typeof nearest === "string" ? nearest : undefined };
-    this.change({ fault: undefined, refusal, place: undefined, state: undefined, why: null });
+    this.change({ fault: undefined, refusal, place: undefined, state: undefined, reason: null, why: null });
     const quiet = ["unknown_project", "project_disabled", "shutting_down"].includes(error.word);
     if (!quiet) this.notify("warning", `handoff: this session cannot take tasks: ${refusal.text}`);
   }
@@ -91,7 +92,7 @@ export class Panel {
     if (event.project !== null && event.project !== this.projectPath) return;
     // What happens to tasks the daemon tells by notices.
     if (event.kind === "project_state") {
-      this.change({ state: event.state, why: event.why });
+      this.change({ state: event.state, reason: event.reason, why: event.why });
       this.trouble();
     }
   }
@@ -116,7 +117,7 @@ export class Panel {
   show(hand: Hand | undefined, live: number): void {
     const other = hand?.id !== this.look.hand?.id;
     // The daemon's word for the end of this task comes a moment later.
-    const over = other && !hand && this.look.state === "running" ? { state: "idle" as const, why: null } : {};
+    const over = other && !hand && this.look.state === "running" ? { state: "idle" as const, reason: null, why: null } : {};
     this.change({ hand, live, ...(other ? { owes: false } : {}), ...over });
   }
 

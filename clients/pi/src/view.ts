@@ -2,13 +2,14 @@
 import type { Fault } from "./net/link.ts";
 import type { Hand } from "./state/inbox.ts";
 import { duration, line } from "./text.ts";
-import type { Ownership, ProjectState } from "./wire.ts";
+import type { Ownership, ProjectState, StateReason } from "./wire.ts";
 
 export type Look = {
   fault: Fault | undefined;
   /** Set while attached. */
   place: Ownership | undefined;
   state: ProjectState | undefined;
+  reason: StateReason | null;
   why: string | null;
   /** Why the daemon does not take this session. */
   refusal: { word: string; text: string; nearest: string | undefined } | undefined;
@@ -37,11 +38,14 @@ function words(look: Look, now: number): string | undefined {
   const trouble = look.state && STOPPED.has(look.state) ? ` · ${look.state} · /handoff` : "";
   if (task) return `${task}${look.place === "standby" ? " · standby" : ""}${trouble}`;
   if (look.state === "disabled") return "disabled · /handoff";
-  if (look.place === "standby") return `standby${trouble}`;
+  const deserted = look.state === "running" && look.reason === "no_session";
+  if (look.place === "standby") return deserted ? "standby · a task waits for its own session · /handoff" : `standby${trouble}`;
   if (look.place === "member") return `member, waiting for packets${trouble}`;
   switch (look.state) {
     case "idle":
     case undefined:
+      // Runs of an ended task: what comes next will wait for them.
+      if (look.why) return `owner · ${line(look.why, 60)}`;
       return look.ready ? "owner, ready" : "owner";
     case "running":
       return "owner, a task is on its way";

@@ -45,6 +45,7 @@ export type AttachResult = {
 export type AttachedProject = {
   path: string;
   state: ProjectState;
+  reason?: StateReason | null;
   why: string | null;
 };
 

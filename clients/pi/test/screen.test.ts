@@ -31,7 +31,7 @@ test("durations are short", () => {
   check(100 * 3_600_000, "100 h 00 min");
 });
 
-const LOOK: Look = { fault: undefined, place: "owner", state: "idle", why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true };
+const LOOK: Look = { fault: undefined, place: "owner", state: "idle", reason: null, why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true };
 const HAND = { id: "d", taskId: "T-1", kind: "task" as const, phase: "delivered" as const, since: 0 };
 
 test("the footer says how it is, in a few words", () => {
@@ -39,7 +39,10 @@ test("the footer says how it is, in a few words", () => {
   check({}, "handoff: owner, ready");
   check({ ready: false }, "handoff: owner");
   check({ place: undefined }, undefined);
+  check({ reason: "runs_alive", why: "1 run of T-1 is still at work" }, "handoff: owner · 1 run of T-1 is still at work");
   check({ place: "standby" }, "handoff: standby");
+  check({ place: "standby", state: "running" }, "handoff: standby");
+  check({ place: "standby", state: "running", reason: "no_session" }, "handoff: standby · a task waits for its own session · /handoff");
   check({ place: "standby", state: "halted" }, "handoff: standby · halted · /handoff");
   check({ place: "standby", state: "disabled" }, "handoff: disabled · /handoff");
   check({ state: "waiting", why: "the session is busy" }, "handoff: a task is waiting: the session is busy");
@@ -200,6 +203,12 @@ test("next asks first, and does nothing on no", async (t) => {
   assert.equal(daemon.told("task.cancel").length, 1);
 });
 
+test("what goes on by itself needs nothing", async (t) => {
+  const { pi } = await commanding(t, {}, { ...STATUS, projects: [{ ...PROJECT, next: "handoff wait" }] });
+  assert.equal(await pi.command("next"), "There is nothing to do; the project is running: the session is at work.");
+  assert.doesNotMatch(await pi.command(""), /^(next|to stop)/m);
+});
+
 test("a suggestion for a terminal is shown, not run", async (t) => {
   const { pi } = await commanding(t, {}, { ...STATUS, projects: [{ ...PROJECT, next: "handoff init" }] });
   assert.match(await pi.command("next"), /Run this in a terminal: handoff init/);
@@ -306,6 +315,26 @@ test("the time that a task runs goes on by itself, and stops with it", (t) => {
   one.show(undefined, 0);
   pass(60_000);
   assert.equal(pi.footer, "handoff: owner, ready");
+});
+
+test("runs of a task that was cancelled are shown until the daemon says that they have ended", async (t) => {
+  const made = await commanding(t);
+  const { pi, daemon } = made;
+  const id = await handOver(made);
+  pi.events.emit("subagent:async-started", { id: "r-1", agent: "builder", pid: process.pid });
+  await until("the run", () => /1 sub-agent/.test(pi.footer ?? ""));
+  await daemon.ask("task.cancel", { dispatch_id: id, reason: "no" });
+  const state = (reason: string | null, why: string | null): void =>
+    daemon.notify("event", { seq: 1, at: "x", project: "/p", kind: "project_state", state: "idle", reason, why, next: null });
+  state("runs_alive", "1 run of T-1 is still at work");
+  await until("the footer", () => pi.footer === "handoff: owner · 1 run of T-1 is still at work");
+  pi.settle("aborted", true);
+  assert.equal(pi.footer, "handoff: owner · 1 run of T-1 is still at work");
+  pi.events.emit("subagent:async-complete", { id: "r-1", agent: "builder", success: true, state: "complete" });
+  const told = await daemon.heard("session.run_finished");
+  assert.deepEqual([told.run_id, told.dispatch_id], ["r-1", id], "the daemon hears of its end");
+  state(null, null);
+  await until("the footer", () => pi.footer === "handoff: owner, ready");
 });
 
 test("an ownership that changes is told with its reason", async (t) => {

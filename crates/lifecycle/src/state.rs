@@ -12,7 +12,7 @@ use crate::job::Outcome;
 use crate::reply::{LogResult, SessionReach};
 use crate::sessions::{Identity, Sessions};
 use crate::settings::Settings;
-use crate::status::{Reason, Shown};
+use crate::status::{Detail, Reason, Shown};
 use crate::time::{Awake, Moment, Wall};
 use crate::view::{RawHash, TaskMeta, View};
 use crate::{Body, Conn, Req};
@@ -49,6 +49,7 @@ pub struct Project {
     pub(crate) requests: VecDeque<(Req, Command)>,
     pub(crate) reports: VecDeque<Waiting>,
     pub(crate) shown: Shown,
+    pub(crate) shown_detail: Detail,
 }
 
 /// Whether the project takes part.
@@ -357,6 +358,7 @@ impl Project {
             requests: VecDeque::new(),
             reports: VecDeque::new(),
             shown: Shown::default(),
+            shown_detail: Detail::default(),
         }
     }
 

@@ -4,6 +4,7 @@
 
 use queue::{DispatchId, RunState};
 
+use crate::event::BusyWith;
 use crate::state::{Admin, Delivery as Stage, Lock, Presence, Project, Running, Task, Turn};
 use crate::time::{Awake, Wall};
 use crate::view::Content;
@@ -74,6 +75,13 @@ impl Default for Shown {
     fn default() -> Self {
         Self { state: State::Starting, reason: None, since: Wall(0) }
     }
+}
+
+/// A change of it is told like a change of the state: it is in the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Detail {
+    runs: usize,
+    busy_with: Option<BusyWith>,
 }
 
 /// The whole answer for one project.
@@ -252,11 +260,13 @@ impl Project {
         self.run().map(|run| run.owner.process)
     }
 
-    /// Notes a change of state or reason; `true` if there was one.
+    /// Notes a change of what is shown; `true` if there was one.
     pub(crate) fn refresh_shown(&mut self, wall: Wall) -> bool {
         let (state, reason) = self.classify(wall);
-        let changed = (state, reason) != (self.shown.state, self.shown.reason);
-        if changed || self.shown.since == Wall(0) {
+        let detail = self.detail(reason);
+        let changed = (state, reason) != (self.shown.state, self.shown.reason) || detail != self.shown_detail;
+        self.shown_detail = detail;
+        if (state, reason) != (self.shown.state, self.shown.reason) || self.shown.since == Wall(0) {
             self.shown = Shown { state, reason, since: wall };
         }
         changed
@@ -287,7 +297,7 @@ impl Project {
             return (State::Unreadable, None);
         }
         if matches!(self.task, Task::Running(_) | Task::Ending(_) | Task::Claiming(_)) {
-            return (State::Running, None);
+            return (State::Running, self.run().filter(|run| run.is_deserted()).map(|_| Reason::NoSession));
         }
         if self.paused {
             return (State::Paused, None);
@@ -297,7 +307,7 @@ impl Project {
         }
         match self.view.as_deref().map(|view| &view.content) {
             Some(Content::Pending(_)) => (State::Waiting, Some(self.waits_for())),
-            _ => (State::Idle, None),
+            _ => (State::Idle, self.lingering.as_ref().map(|_| Reason::RunsAlive)),
         }
     }
 
@@ -319,6 +329,18 @@ impl Project {
         full.then_some((State::Blocked, Some(Reason::QueueFull)))
     }
 
+    /// What the words say beyond state and reason.
+    fn detail(&self, reason: Option<Reason>) -> Detail {
+        match reason {
+            Some(Reason::RunsAlive) => Detail { runs: self.lingering_runs().len(), ..Detail::default() },
+            Some(Reason::Busy) => {
+                let busy_with = self.sessions.owner.as_ref().and_then(|owner| owner.busy_with);
+                Detail { busy_with, ..Detail::default() }
+            }
+            _ => Detail::default(),
+        }
+    }
+
     fn waits_for(&self) -> Reason {
         match &self.sessions.owner {
             _ if self.lingering.is_some() => Reason::RunsAlive,
@@ -332,6 +354,11 @@ impl Project {
 }
 
 impl Running {
+    /// Nobody will report until a person opens its session again, or goes back to it.
+    fn is_deserted(&self) -> bool {
+        matches!(self.presence, Presence::Away { process_alive, .. } if self.left || !process_alive)
+    }
+
     fn status(&self) -> TaskStatus {
         let count = |state: RunState| self.runs.iter().filter(|run| run.state == state).count();
         TaskStatus {

@@ -9,7 +9,7 @@ use crate::view::Content;
 impl Project {
     pub(crate) fn why(&self, state: State, reason: Option<Reason>) -> Option<String> {
         let text = match state {
-            State::Idle => return None,
+            State::Idle => return reason.map(|_| self.why_runs()),
             State::Disabled => "a person disabled it".to_owned(),
             State::Missing => "the project's folder is not there".to_owned(),
             State::Starting => "the project is being opened".to_owned(),
@@ -63,11 +63,7 @@ impl Project {
 
     fn why_waiting(&self, reason: Option<Reason>) -> String {
         match reason {
-            Some(Reason::RunsAlive) => match &self.lingering {
-                Some(old) if old.runs.len() == 1 => format!("1 run of {} is still at work", old.task_id),
-                Some(old) => format!("{} runs of {} are still at work", old.runs.len(), old.task_id),
-                None => "runs of an ended task are still at work".to_owned(),
-            },
+            Some(Reason::RunsAlive) => self.why_runs(),
             Some(Reason::NoSession) => "no worker's session is attached".to_owned(),
             Some(Reason::Stopped) => "its process is stopped".to_owned(),
             Some(Reason::Busy) => match self.sessions.owner.as_ref().and_then(|owner| owner.busy_with) {
@@ -80,6 +76,15 @@ impl Project {
         }
     }
 
+    fn why_runs(&self) -> String {
+        match &self.lingering {
+            Some(old) if old.runs.len() == 1 => format!("1 run of {} is still at work", old.task_id),
+            Some(old) => format!("{} runs of {} are still at work", old.runs.len(), old.task_id),
+            None => "runs of an ended task are still at work".to_owned(),
+        }
+    }
+
+    /// For what goes on by itself only a wait: a cancel is no remedy for a task that does well.
     pub(crate) fn next(&self, state: State, reason: Option<Reason>) -> Option<String> {
         let pending = match self.view.as_deref().map(|view| &view.content) {
             Some(Content::Pending(pending)) => Some(pending.task.task_id.as_str()),
@@ -87,7 +92,7 @@ impl Project {
         };
         let cancel = pending.map(|id| format!("handoff cancel {}", quoted(id)));
         match (state, reason) {
-            (State::Halted | State::Held | State::Paused, _) | (_, Some(Reason::RunsAlive)) => {
+            (State::Halted | State::Held | State::Paused, _) | (State::Waiting, Some(Reason::RunsAlive)) => {
                 Some("handoff resume".into())
             }
             (State::Blocked, Some(Reason::LockLive | Reason::LockUnknown | Reason::LockMalformed)) => {
@@ -100,7 +105,8 @@ impl Project {
             (State::Leaving | State::Cancelling | State::Starting, _) => Some("handoff status".into()),
             (State::Disabled, _) => Some("handoff enable".into()),
             (State::Waiting, Some(Reason::NoSession)) => Some("handoff attach".into()),
-            (State::Waiting | State::Running, _) => cancel,
+            (State::Waiting, Some(Reason::Stopped)) | (State::Running, Some(Reason::NoSession)) => cancel,
+            (State::Waiting | State::Running, _) => Some("handoff wait".into()),
             (State::Unreadable, _) => Some("handoff lint".into()),
             _ => None,
         }

@@ -52,7 +52,7 @@ impl Actor {
     ) {
         let shown = self.status();
         let result = AttachResult {
-            project: AttachedProject { path: shown.path, state: shown.state, why: shown.why },
+            project: AttachedProject { path: shown.path, state: shown.state, reason: shown.reason, why: shown.why },
             ownership: if owner { Ownership::Owner } else { Ownership::Standby },
             task: task.map(|(dispatch, task_id, started)| AttachedTask {
                 dispatch_id: dispatch.to_string(),

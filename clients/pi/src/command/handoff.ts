@@ -6,7 +6,7 @@ import { clean, line } from "../text.ts";
 import type {
   CancelResult, HistoryResult, NoticeLevel, ProjectResult, ProjectStatus, Status, SubmitResult, TakeResult, UnlockResult,
 } from "../wire.ts";
-import { consequence, logText, statusText, suggestion, type Suggestion } from "./status.ts";
+import { consequence, isWait, logText, statusText, suggestion, type Suggestion } from "./status.ts";
 import { HELP, parse } from "./words.ts";
 
 /** As long as the command line waits; a cancel waits for the session. */
@@ -78,7 +78,7 @@ export class HandoffCommand {
   private async next(rpc: Rpc): Promise<void> {
     const project = await this.project(rpc);
     const why = project.why ? `: ${line(project.why)}` : "";
-    if (!project.next) return this.say("info", `There is nothing to do; the project is ${project.state}${why}.`);
+    if (!project.next || isWait(project.next)) return this.say("info", `There is nothing to do; the project is ${project.state}${why}.`);
     const step = suggestion(project.next);
     if (!step) return this.say("info", `The project is ${project.state}${why}.\nRun this in a terminal: ${line(project.next)}`);
     const does = consequence(step.verb, project.state);

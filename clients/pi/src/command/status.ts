@@ -17,11 +17,14 @@ export function statusText(status: Status, project: ProjectStatus, here: Here): 
     rows.push(["member", `${line(member.agent_id, 64)}${member.role ? `, ${line(member.role, 40)}` : ""}${what}`]);
   }
   for (const warning of [...(project.warnings ?? []), ...(status.daemon.warnings ?? [])]) rows.push(["warning", line(warning)]);
-  if (project.next) rows.push(nextRow(project.next));
+  if (project.next && !isWait(project.next)) rows.push(nextRow(project.next));
   const outdated = status.daemon.outdated ? "; a newer program is installed, restart it" : "";
   rows.push(["daemon", `${line(status.daemon.version, 40)}, process ${status.daemon.pid}${outdated}`]);
   return rows.map(([name, text]) => `${name.padEnd(8)} ${text}`).join("\n");
 }
+
+/** What goes on by itself needs nothing. */
+export const isWait = (next: string): boolean => next === "handoff wait";
 
 /** A cancel is no remedy for a task that does well, only the way to stop it. */
 function nextRow(next: string): [string, string] {

@@ -10,6 +10,7 @@ use handoffd::logging::sanitize::one_line;
 use serde_json::{Value, json};
 use wire::status::{ProjectState, ProjectStatus};
 
+use crate::commands::next::suggestion;
 use crate::commands::show::gather::{self, Found};
 use crate::context::Context;
 use crate::daemon::{self, is_absent};
@@ -115,7 +116,8 @@ fn open(ctx: &Context, folder: &Path) -> Option<Open> {
 fn with_daemon(project: &ProjectStatus, task: Option<&Found>) -> Option<Open> {
     let why = project.why.as_deref().map(|why| format!(": {}", excerpt(why))).unwrap_or_default();
     let says = format!("{} is {}{why}.", project.name, project.state);
-    let next = project.next.as_deref().map(|next| format!(" What helps: `{next}`.")).unwrap_or_default();
+    let next = project.next.as_deref().filter(|next| suggestion::mends(next));
+    let next = next.map(|next| format!(" What helps: `{next}`.")).unwrap_or_default();
     match project.state {
         ProjectState::Idle => task.and_then(ended),
         ProjectState::Disabled | ProjectState::Starting | ProjectState::Leaving | ProjectState::Other => None,

@@ -1,6 +1,6 @@
 //! D21: the session is lost while a task is RUNNING.
 
-use lifecycle::{Event, Known, LeaveReason, Settings};
+use lifecycle::{Event, Known, LeaveReason, Settings, State, Wall};
 use queue::RunState;
 
 use crate::rig::{Rig, run};
@@ -77,25 +77,34 @@ fn background_keeps_it_running_for_a_day_however_the_session_goes() {
     }
 }
 
+fn next(rig: &Rig) -> Option<String> {
+    rig.project.status(Wall(rig.wall)).next
+}
+
 /// Each way of going has its own words, and the command that brings the session back where one is needed.
 #[test]
 fn a_task_without_its_session_says_how_to_get_it_back() {
     let check = |go: &dyn Fn(&mut Rig), expected: &str| {
         let mut rig = with_background();
+        assert_eq!(next(&rig).as_deref(), Some("handoff wait"), "a cancel is no remedy for a task that does well");
         go(&mut rig);
         assert!(rig.why().starts_with(expected), "{}", rig.why());
         rig
     };
     check(&|rig| rig.leave(1, LeaveReason::Reload), "its session's connection was lost; it is awaited");
     check(&|rig| rig.close(1), "its session's connection was lost; it is awaited");
-    check(&|rig| rig.gone(1), "its session has ended; open it again to report: pi --session ");
+    let rig = check(&|rig| rig.gone(1), "its session has ended; open it again to report: pi --session ");
+    rig.shows(State::Running, "no_session");
+    assert_eq!(next(&rig).as_deref(), Some("handoff cancel T-1"));
     let mut rig = check(
         &|rig| rig.leave(1, LeaveReason::Other),
         "its conversation was left; go back to it to report: /resume there, or pi --session ",
     );
+    rig.shows(State::Running, "no_session");
     let dispatch = rig.dispatch();
     rig.attach_as(2, "s1", 1, Known::Some { dispatch, delivered: true }, true);
     rig.close(2);
+    rig.shows(State::Running, "");
     assert_eq!(rig.why(), "its session's connection was lost; it is awaited");
 }
 

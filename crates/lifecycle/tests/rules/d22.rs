@@ -52,10 +52,10 @@ fn the_wait_counts_from_since_but_is_never_under_thirty_seconds() {
 #[test]
 fn a_dead_session_with_background_runs_is_awaited() {
     let rig = found(Some(binding(None, true)), false, None);
-    rig.shows(State::Running, "");
+    rig.shows(State::Running, "no_session");
     let seen = facts(true, true, vec![run("r", RunState::Running, true)]);
     let rig = found(Some(binding(None, false)), false, Some(seen));
-    rig.shows(State::Running, "");
+    rig.shows(State::Running, "no_session");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! D65, D66: once, and not by accident; children of an ended task.
 
-use lifecycle::{Command, Content, Pending, Reason, State, Wall};
+use lifecycle::{Awake, Command, Content, Effect, Fact, Moment, Pending, Reason, State, Wall};
 use queue::RunState;
 
 use crate::rig::{Rig, pending, run, task};
@@ -87,6 +87,29 @@ fn live_runs_of_an_ended_task_hold_dispatch_until_their_processes_are_gone() {
     let mut rig = ended_with_a_live_run();
     rig.event(lifecycle::Event::RunsGone(vec!["r".into()]));
     rig.says(&["c1 dispatch"]);
+}
+
+/// The next task will wait for them: a project that shows nothing but "idle" would not be the truth.
+#[test]
+fn live_runs_of_an_ended_task_are_told_while_no_task_waits() {
+    let mut rig = Rig::at_work("T-1");
+    rig.run(1, run("r-1", RunState::Running, true));
+    rig.run(1, run("r-2", RunState::Running, true));
+    rig.cancel(9, "T-1");
+    let dispatch = rig.dispatch();
+    rig.event(lifecycle::Event::CancelAnswered { conn: lifecycle::Conn(1), dispatch, aborted: true });
+    let mut gone = |ids: &[&str]| {
+        let moment = Moment { awake: Awake(rig.now), wall: Wall(rig.wall), entropy: 7 };
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        let (effects, _) = rig.project.step(lifecycle::Event::RunsGone(ids), moment);
+        let status = rig.project.status(Wall(rig.wall));
+        assert_eq!(status.next, None);
+        (status.shown.reason, status.why, effects.contains(&Effect::Record(Fact::State)))
+    };
+    let alive = Some(Reason::RunsAlive);
+    assert_eq!(gone(&[]), (alive, Some("2 runs of T-1 are still at work".into()), false));
+    assert_eq!(gone(&["r-1"]), (alive, Some("1 run of T-1 is still at work".into()), true));
+    assert_eq!(gone(&["r-2"]), (None, None, true));
 }
 
 #[test]

@@ -187,7 +187,7 @@ impl World {
             (State::Idle, Some(Status::Idle | Status::Complete | Status::Error)) => true,
             _ => false,
         };
-        if !allowed || status.why.is_none() != (state == State::Idle) {
+        if !allowed || status.why.is_none() != (state == State::Idle && status.shown.reason.is_none()) {
             let reason = status.shown.reason;
             let file = self.disk.file.as_ref().map(|entry| &entry.bytes);
             let text = format!("it rests in {state:?} {reason:?}, the file holds {file:?}, why: {:?}", status.why);

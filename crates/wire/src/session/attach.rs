@@ -2,7 +2,7 @@
 
 use crate::limits;
 use crate::object::objects;
-use crate::status::ProjectState;
+use crate::status::{ProjectState, StateReason};
 use crate::words::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -167,6 +167,9 @@ pub struct AttachedProject {
     pub path: String,
     /// Its state.
     pub state: ProjectState,
+    /// The stable word behind the state, for states that have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<StateReason>,
     /// One sentence.
     pub why: Option<String>,
 }

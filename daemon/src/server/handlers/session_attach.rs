@@ -83,6 +83,7 @@ async fn as_member(
     let shown = AttachedProject {
         path: project.path.to_string_lossy().into_owned(),
         state: status.as_ref().map_or(ProjectState::Stuck, |status| status.state),
+        reason: status.as_ref().and_then(|status| status.reason),
         why: status.and_then(|status| status.why),
     };
     let refused = Arc::new(AtomicBool::new(false));

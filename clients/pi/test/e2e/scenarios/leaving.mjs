@@ -191,9 +191,12 @@ const reopened = (close) => async (lab) => {
   assert.ok(waiting.task.until, "until when it waits");
   const said = await world.handoff(["status", world.project]);
   assert.ok(said.stdout.includes(`pi --session ${file}`), said.stdout);
+  const other = world.rpc();
+  await other.footerIs(/^handoff: standby · a task waits for its own session · \/handoff$/);
   world.openGate("writer");
   await eventually("the child has written its line", () => world.read(`${world.project}/notes.txt`), (text) => text === "one line\n");
   const second = world.rpc({ args: ["--session", file] });
+  await other.footerIs(/^handoff: standby$/);
   await world.modelGot(new RegExp(`^${ALL_ENDED}`), 90_000);
   const ended = await world.ended("COMPLETE");
   assert.equal(ended.task_id, id);

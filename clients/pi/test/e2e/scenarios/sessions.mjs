@@ -52,20 +52,27 @@ export async function place_taken_and_disabled(lab) {
   await second.footerIs(/owner, ready/);
 }
 
-/** A cancel while only a sub-agent works: the session is reached, and has no turn to stop. */
+/** A cancel while only a sub-agent works: the session is reached, has no turn to stop, and shows what goes on. */
 export async function cancelled_while_only_a_child_works(lab) {
   const world = await lab.world();
-  const pi = world.rpc();
-  await pi.footerIs(/owner, ready/);
+  const pi = world.terminal();
+  await pi.shows(/handoff: owner, ready/);
   const id = await world.submit(task([launch(WRITER, [...stop("writer", WORK), say("wrote the line")]), say("launched")]));
   await world.heldAt("writer");
-  await pi.footerIs(/running .*, 1 sub-agent/);
+  await pi.shows(/handoff: .* running .*, 1 sub-agent/);
   await world.statusIs("the session is idle", (row) => row.session?.idle === true);
   const { stdout, stderr } = await world.handoff(["cancel", id]);
   assert.match(stdout, /cancelled: the session was told/, stdout + stderr);
   assert.match(stdout, /still alive: handoff-writer/);
-  world.openGate("writer");
   await world.ended("ERROR");
+  const alive = `1 run of ${id} is still at work`;
+  await pi.shows(`handoff: owner · ${alive}`);
+  assert.equal((await world.status()).why, alive);
+  await world.submit(quick());
+  await pi.shows(`handoff: a task is waiting: ${alive}`);
+  world.openGate("writer");
+  await world.ended("COMPLETE");
+  await pi.shows(/handoff: owner, ready/);
 }
 
 /** A background child and `pi -p` load the extension, and are no sessions of the project. */

@@ -6,6 +6,12 @@ use wire::status::ProjectStatus;
 
 use crate::shell::quoted;
 
+/// Whether a suggested command mends something. One that waits or ends a task does not, and a model or a person who is told
+/// that it helps may run it.
+pub(crate) fn mends(next: &str) -> bool {
+    !["handoff wait", "handoff cancel"].iter().any(|command| next.starts_with(command))
+}
+
 /// The command for the working folder `here`.
 pub(crate) fn local(project: &ProjectStatus, all: &[ProjectStatus], here: Option<&Path>) -> Option<String> {
     let next = project.next.as_ref()?;
@@ -17,7 +23,7 @@ pub(crate) fn local(project: &ProjectStatus, all: &[ProjectStatus], here: Option
     let which = quoted(if unique { &project.name } else { &project.path });
     let path = quoted(&project.path);
     Some(match next.split(' ').nth(1).filter(|_| next.starts_with("handoff ")) {
-        Some("cancel" | "retry" | "take") => format!("{next} --project {which}"),
+        Some("cancel" | "retry" | "take" | "wait") => format!("{next} --project {which}"),
         Some("resume" | "unlock" | "enable" | "pause" | "disable") => format!("{next} {which}"),
         Some("init") => format!("{next} {path}"),
         Some("lint") => format!("{next} {}", quoted(&format!("{}/tasks.json", project.path))),
@@ -25,4 +31,22 @@ pub(crate) fn local(project: &ProjectStatus, all: &[ProjectStatus], here: Option
         Some("projects" | "logs" | "status") => next.clone(),
         _ => format!("cd {path} && {next}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_and_a_cancel_mend_nothing() {
+        for (next, expected) in [
+            ("handoff wait", false),
+            ("handoff cancel T-1", false),
+            ("handoff resume", true),
+            ("handoff init", true),
+            ("pi --session cancel", true),
+        ] {
+            assert_eq!(mends(next), expected, "{next}");
+        }
+    }
 }

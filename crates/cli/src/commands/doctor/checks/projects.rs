@@ -49,10 +49,12 @@ fn judged(status: &ProjectStatus, next: Option<String>) -> Finding {
             Finding::fault(what, next)
         }
         (ProjectState::Held, _) => Finding::warning(what, next),
-        (ProjectState::Paused | ProjectState::Leaving | ProjectState::Waiting, _) => match status.next {
-            Some(_) => Finding::note(what).remedy(next),
-            None => Finding::note(what),
-        },
+        (ProjectState::Paused | ProjectState::Leaving | ProjectState::Waiting, _) => {
+            match status.next.as_deref().is_some_and(suggestion::mends) {
+                true => Finding::note(what).remedy(next),
+                false => Finding::note(what),
+            }
+        }
         _ => Finding::good(what),
     }
 }

@@ -52,7 +52,7 @@ fn about(told: &mut Told, project: &ProjectStatus, next: Option<String>, now: Ti
     let why = project.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     let (name, state, since) = (&project.name, project.state, time::age(&project.since, now));
     told.line(format!("{name} ({}) is {state}, for {since}{why}.", project.path));
-    if let Some(next) = next.filter(|next| is_remedy(next)) {
+    if let Some(next) = next.filter(|next| suggestion::mends(next)) {
         told.line(format!("What helps: `{next}`"));
     }
     let seen = project.queue.task_id.as_deref().filter(|_| is_open(project.queue.status));
@@ -87,12 +87,6 @@ fn about(told: &mut Told, project: &ProjectStatus, next: Option<String>, now: Ti
 
 fn is_open(status: Option<TaskStatus>) -> bool {
     matches!(status, Some(TaskStatus::Pending | TaskStatus::Running))
-}
-
-/// Whether a suggested command mends something. For a task that runs well the suggestion is how to end it, and a model that is
-/// told so may do it.
-pub(super) fn is_remedy(next: &str) -> bool {
-    !next.starts_with("handoff cancel")
 }
 
 /// How far the RUNNING task is.

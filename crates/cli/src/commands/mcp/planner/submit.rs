@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::answer::{self, Told};
 use super::arguments::{Arguments, invalid};
-use super::status;
+use crate::commands::next::suggestion;
 use crate::commands::submit::{Submitted, Written, default_role, fill, submit};
 use crate::context::Context;
 use crate::daemon;
@@ -77,7 +77,7 @@ fn outlook(project: &ProjectStatus) -> String {
     let next = project
         .next
         .as_deref()
-        .filter(|next| status::is_remedy(next))
+        .filter(|next| suggestion::mends(next))
         .map(|next| format!(" What helps: `{next}`."))
         .unwrap_or_default();
     match (&project.session, &project.why) {

@@ -12,6 +12,7 @@ use wire::status::ProjectStatus;
 use super::answer::Told;
 use super::arguments::{Arguments, no_task};
 use super::{status, task};
+use crate::commands::next::suggestion;
 use crate::commands::show::gather;
 use crate::commands::wait::{self, Wait};
 use crate::context::Context;
@@ -140,7 +141,7 @@ async fn not_ended(ctx: &Context, project: &ProjectStatus, id: &str, waited: Dur
         told.line("No worker's session is attached: it waits until a person opens one in the project's folder.");
     }
     if let Some(next) = &project.next
-        && status::is_remedy(next)
+        && suggestion::mends(next)
     {
         told.line(format!("What helps: `{next}` in {}", project.path));
     }
