@@ -76,6 +76,8 @@ function fault(found: Fault): string {
       return "off";
     case "silent":
       return "the daemon does not answer";
+    case "unable":
+      return "the daemon cannot start";
     case "denied":
       return "the socket belongs to another user";
     case "protocol":

@@ -114,6 +114,14 @@ test("a daemon that is silent is another fault than one that does not run", asyn
   assert.match(await pi.command(""), /there but does not answer/);
 });
 
+test("a daemon that cannot start says why, and is found once it can", async (t) => {
+  let faults = 2;
+  const { pi, daemon } = await world(t, (method) => (method === "hello" && faults-- > 0 ? refused("cannot_start") : undefined));
+  await until("the fault", () => pi.footer === "handoff: the daemon cannot start");
+  assert.match(await pi.command(""), /refused: cannot_start\. Once that is repaired/);
+  await daemon.heard("session.attach");
+});
+
 test("another protocol is said once, and tried again in case the daemon is replaced", async (t) => {
   const { pi, daemon } = await world(t, (method) => (method === "hello" ? refused("unsupported_protocol", { supported: [2] }) : undefined));
   await until("three attempts", () => daemon.told("hello").length >= 3);

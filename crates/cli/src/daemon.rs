@@ -13,6 +13,7 @@ use wire::hello::{ClientInfo, DaemonInfo};
 use wire::status::{ProjectStatus, Status};
 use wire::{Call, Notify, Raw};
 
+use crate::commands::service;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -38,6 +39,7 @@ impl Call for StatusAsTold {
 pub(crate) async fn connect(ctx: &Context) -> Result<(Daemon, Inbox), Failure> {
     let tried = ctx.places()?.socket_candidates();
     let mut causes = Vec::new();
+    let mut cannot_start = None;
     for place in &tried {
         let client = ClientInfo { name: "handoff".to_owned(), version: crate::VERSION.to_owned() };
         match Client::connect(&place.path, client).await {
@@ -48,16 +50,22 @@ pub(crate) async fn connect(ctx: &Context) -> Result<(Daemon, Inbox), Failure> {
                     causes.push(format!("{}: {cause}", place.path.display()));
                 }
             }
+            // It may be because one runs already, and listens at another place.
+            Err(error) if error.code() == Some(ErrorCode::CannotStart) => cannot_start = Some(error),
             Err(error) => return Err(failure(error, None, Some(&place.path))),
         }
     }
-    Err(nobody(&tried, causes))
+    Err(match cannot_start {
+        Some(error) => refused(&error),
+        None => nobody(ctx, &tried, causes),
+    })
 }
 
-fn nobody(tried: &[SocketPlace], causes: Vec<String>) -> Failure {
-    Failure::new(Exit::Unreachable, not_reachable(tried))
-        .problems(causes)
-        .hint("`handoff service install` makes it a service, once; or run `handoffd` in another terminal")
+fn nobody(ctx: &Context, tried: &[SocketPlace], causes: Vec<String>) -> Failure {
+    Failure::new(Exit::Unreachable, not_reachable(tried)).problems(causes).hint(match service::is_there(&ctx.env) {
+        true => "`handoff service status` says why it does not run, and what to do",
+        false => "`handoff service install` makes it a service, once; or run `handoffd` in another terminal",
+    })
 }
 
 impl Daemon {
@@ -153,10 +161,14 @@ fn versions(daemon: Option<&DaemonInfo>) -> String {
 fn refused(error: &ClientError) -> Failure {
     let exit = match error.code() {
         Some(ErrorCode::InvalidTask | ErrorCode::ReportRefused) => Exit::NotGood,
+        Some(ErrorCode::CannotStart) => Exit::Unreachable,
         _ => Exit::Refused,
     };
     let problems = error.problems().into_iter().map(|problem| problem.message);
-    let failure = Failure::new(exit, error.to_string()).problems(problems);
+    let mut failure = Failure::new(exit, error.to_string()).problems(problems);
+    if exit == Exit::Unreachable {
+        failure = failure.hint("once that is repaired, the next command starts it; `handoff service status` says more");
+    }
     match error.code() {
         Some(code) => failure.code(code.as_str()),
         None => failure,

@@ -282,6 +282,8 @@ words! {
         NotPermitted = "not_permitted",
         /// The daemon is stopping.
         ShuttingDown = "shutting_down",
+        /// The daemon could not start, and ends; the message says why.
+        CannotStart = "cannot_start",
     } else
     /// A word of a newer daemon; never sent.
     Other = "other"

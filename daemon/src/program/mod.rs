@@ -2,6 +2,7 @@
 
 mod args;
 mod descriptors;
+mod fault;
 mod signals;
 
 use std::io::Write as _;
@@ -12,7 +13,9 @@ use std::sync::Arc;
 use clap::Parser as _;
 
 use self::args::Args;
+use self::fault::Fault;
 use self::signals::Signals;
+use crate::causes::chain;
 use crate::config::{Config, Finding, Invalid};
 use crate::env::Env;
 use crate::instance::InstanceError;
@@ -51,31 +54,45 @@ pub fn command() -> clap::Command {
 /// The whole program.
 #[must_use]
 pub fn main() -> ExitCode {
-    let args = Args::parse();
     let env = Env::from_process();
     let supervisor = Supervisor::of(&env);
-    match prepare(&args, env) {
-        Err(problems) => {
-            tell(&problems);
-            if !args.check {
-                supervisor.says(&format!("The configuration is invalid: {}", problems.join("; ")));
-            }
-            for_supervisor(Exit::Invalid, supervisor)
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(words) => return not_understood(&words, supervisor),
+    };
+    if args.check {
+        let (exit, lines) = match prepare(&args, env.clone()) {
+            Ok(ready) => (Exit::Good, ready.warnings),
+            Err(fault) => (fault.exit, fault.lines),
+        };
+        tell(&lines);
+        return exit.into();
+    }
+    let listener = Listener::from_environment();
+    let waiting = listener.as_ref().ok().and_then(Listener::passed);
+    let listener = listener.map_err(|error| Fault::failed(&error));
+    match listener.and_then(|listener| serve(prepare(&args, env.clone())?, listener, supervisor)) {
+        Ok(exit) => exit.into(),
+        Err(fault) => {
+            tell(&fault.lines);
+            // The file may be mended while clients are told of it.
+            let is_same = || prepare(&args, env.clone()).is_err_and(|now| now.lines == fault.lines);
+            fault.end(supervisor, waiting, &|| fault.exit != Exit::Invalid || is_same())
         }
-        Ok(ready) if args.check => {
-            tell(&ready.warnings);
-            Exit::Good.into()
-        }
-        Ok(ready) => for_supervisor(serve(ready, supervisor), supervisor),
     }
 }
 
-/// launchd starts again whatever does not end with 0. Where another start would not help it must be 0 (F133).
-fn for_supervisor(exit: Exit, supervisor: Supervisor) -> ExitCode {
-    match (exit, supervisor) {
-        (Exit::Invalid | Exit::AnotherRuns, Supervisor::Launchd) => Exit::Good.into(),
-        (exit, _) => exit.into(),
+/// `--help` and `--version` come here as well.
+fn not_understood(words: &clap::Error, supervisor: Supervisor) -> ExitCode {
+    // Nobody is left to tell when this fails.
+    words.print().ok();
+    if !words.use_stderr() {
+        return Exit::Good.into();
     }
+    let first = words.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let waiting = Listener::from_environment().ok().as_ref().and_then(Listener::passed);
+    let fault = Fault { exit: Exit::Invalid, what: "its command line is wrong", lines: vec![first] };
+    fault.end(supervisor, waiting, &|| true)
 }
 
 /// What was found out before anything is started.
@@ -89,8 +106,9 @@ struct Ready {
 }
 
 /// Reads the configuration. All problems come back, each a line with file, line and key.
-fn prepare(args: &Args, env: Env) -> Result<Ready, Vec<String>> {
-    let one = |error: &dyn std::error::Error| vec![error.to_string()];
+fn prepare(args: &Args, env: Env) -> Result<Ready, Fault> {
+    let invalid = |lines| Fault { exit: Exit::Invalid, what: "its configuration is invalid", lines };
+    let one = |error: &dyn std::error::Error| invalid(vec![error.to_string()]);
     let path = places::config_file(&env, args.config.as_deref()).map_err(|error| one(&error))?;
     let config_file = match args.config {
         Some(_) => ConfigFile::Given(path),
@@ -98,52 +116,40 @@ fn prepare(args: &Args, env: Env) -> Result<Ready, Vec<String>> {
     };
     let lines = |findings: &[Finding]| findings.iter().map(ToString::to_string).collect::<Vec<_>>();
     let loaded = config_file.load(&env);
-    let (config, warnings) = loaded.map_err(|Invalid { problems, .. }| lines(&problems))?;
+    let (config, warnings) = loaded.map_err(|Invalid { problems, .. }| invalid(lines(&problems)))?;
     let places = Places::find(&env, &config).map_err(|error| one(&error))?;
     let absolute = |path: &PathBuf| std::path::absolute(path).map_err(|error| one(&error));
     let projects = args.projects.iter().map(absolute).collect::<Result<_, _>>()?;
     Ok(Ready { env, config, config_file, places, projects, warnings: lines(&warnings) })
 }
 
-fn serve(ready: Ready, supervisor: Supervisor) -> Exit {
+fn serve(ready: Ready, listener: Listener, supervisor: Supervisor) -> Result<Exit, Fault> {
     // Before the log is opened in there: this error says whose the folder is and what to do (F159).
-    if let Err(error) = ready.places.prepare() {
-        return failed(&error, supervisor);
-    }
+    ready.places.prepare().map_err(|error| Fault::failed(&error))?;
     let settings = LogSettings::from_config(&ready.config.log, &ready.env, &ready.places.log_dir);
-    let log = match logging::init(&settings) {
-        Ok(log) => Arc::new(log),
-        Err(error) => return failed(&error, supervisor),
-    };
+    let log = Arc::new(logging::init(&settings).map_err(|error| Fault::failed(&error))?);
     // A full disk stops the log and not the daemon; `daemon.status` says it as long as it is so.
     tell(log.trouble().as_slice());
-    match start(ready, supervisor, &log) {
-        Ok(exit) => exit,
-        Err(error) => {
-            tracing::error!(error = chain(&*error), "handoffd cannot run");
-            failed(&*error, supervisor);
-            match error.downcast_ref::<RunError>() {
-                Some(RunError::Instance(InstanceError::Held { .. })) => Exit::AnotherRuns,
-                _ => Exit::Failed,
-            }
-        }
-    }
+    start(ready, listener, supervisor, &log).map_err(|error| {
+        tracing::error!(error = chain(&*error), "handoffd cannot run");
+        let exit = match error.downcast_ref::<RunError>() {
+            Some(RunError::Instance(InstanceError::Held { .. })) => Exit::AnotherRuns,
+            _ => Exit::Failed,
+        };
+        Fault { exit, ..Fault::failed(&*error) }
+    })
 }
 
-/// Says why to whoever started us.
-fn failed(error: &dyn std::error::Error, supervisor: Supervisor) -> Exit {
-    let why = chain(error);
-    supervisor.says(&why);
-    tell(&[why]);
-    Exit::Failed
-}
-
-fn start(ready: Ready, supervisor: Supervisor, log: &Arc<LogGuard>) -> Result<Exit, Box<dyn std::error::Error>> {
+fn start(
+    ready: Ready,
+    listener: Listener,
+    supervisor: Supervisor,
+    log: &Arc<LogGuard>,
+) -> Result<Exit, Box<dyn std::error::Error>> {
     for warning in &ready.warnings {
         tracing::warn!("{warning}");
     }
     descriptors::raise_limit();
-    let listener = Listener::from_environment()?;
     let log = Arc::clone(log);
     // All work is small, and what blocks runs on threads of the pool: one thread is enough and costs least.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -172,17 +178,4 @@ fn tell(lines: &[String]) {
         // Nobody is left to tell when this fails.
         writeln!(stderr, "handoffd: {line}").ok();
     }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(source) = next {
-        let words = source.to_string();
-        if !text.ends_with(&words) {
-            text = format!("{text}: {words}");
-        }
-        next = source.source();
-    }
-    text
 }

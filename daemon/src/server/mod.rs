@@ -12,6 +12,7 @@ mod find;
 mod handlers;
 mod incoming;
 pub mod socket;
+mod turn_away;
 mod writer;
 
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use crate::manager::Manager;
 use crate::program_file::ProgramFile;
 
 pub use self::accept::serve;
+pub use self::turn_away::turn_away;
 
 /// What every connection needs.
 #[derive(Debug)]

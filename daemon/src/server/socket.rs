@@ -66,6 +66,14 @@ impl Listener {
         }
     }
 
+    /// A second handle on a socket that was passed: who waits there can be spoken with also when the first is lost in a
+    /// start that fails.
+    #[must_use]
+    pub fn passed(&self) -> Option<StdListener> {
+        let Self::Activated(listener) = self else { return None };
+        listener.try_clone().ok()
+    }
+
     /// Where a passed socket listens already.
     #[must_use]
     pub fn path(&self) -> Option<PathBuf> {

@@ -4,4 +4,5 @@
 
 mod exit_codes;
 mod service;
+mod turned_away;
 mod world;

@@ -10,6 +10,7 @@ use crate::fixture::{Home, SERVICE};
 
 pub(crate) const TESTS: &[Test] = &[
     ("a_killed_daemon_is_started_again_and_no_task_is_lost", a_killed_daemon_is_started_again_and_no_task_is_lost),
+    ("a_command_in_the_pause_before_a_restart_is_answered", a_command_in_the_pause_before_a_restart_is_answered),
     (
         "a_stuck_daemon_is_ended_by_the_watchdog_and_no_task_is_lost",
         a_stuck_daemon_is_ended_by_the_watchdog_and_no_task_is_lost,
@@ -32,6 +33,15 @@ fn a_killed_daemon_is_started_again_and_no_task_is_lost() {
     home.signal(Signal::SIGKILL);
     started_again(&home, before);
     work.ends_well_at(&home.socket());
+}
+
+fn a_command_in_the_pause_before_a_restart_is_answered() {
+    let home = Home::installed();
+    let before = home.pid();
+    home.signal(Signal::SIGKILL);
+    wait::until_true("it is gone", || home.pid() != before);
+    home.handoff(&["status"]).good();
+    assert_eq!(home.show(SERVICE, "NRestarts"), "1");
 }
 
 fn a_stuck_daemon_is_ended_by_the_watchdog_and_no_task_is_lost() {

@@ -1,6 +1,6 @@
 //! Starts that fail: the reason is told, and what cannot help is not repeated (F133, F137).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use handoffd_tests::wait;
 
@@ -12,6 +12,11 @@ pub(crate) const TESTS: &[Test] = &[
         "f133_an_invalid_configuration_is_told_and_not_tried_again",
         f133_an_invalid_configuration_is_told_and_not_tried_again,
     ),
+    (
+        "clients_of_a_daemon_that_cannot_start_are_told_why_until_it_can",
+        clients_of_a_daemon_that_cannot_start_are_told_why_until_it_can,
+    ),
+    ("clients_of_a_daemon_with_wrong_arguments_are_told_so", clients_of_a_daemon_with_wrong_arguments_are_told_so),
     ("f137_a_failed_start_says_why", f137_a_failed_start_says_why),
     ("f133_a_fault_that_may_pass_is_tried_again_slowly", f133_a_fault_that_may_pass_is_tried_again_slowly),
     ("a_masked_unit_is_not_written_through", a_masked_unit_is_not_written_through),
@@ -24,11 +29,49 @@ fn f133_an_invalid_configuration_is_told_and_not_tried_again() {
     assert!(said.err.contains("config.toml:2: `log.level`"), "{said:?}");
     assert_eq!((home.state().as_str(), home.show(SERVICE, "NRestarts").as_str()), ("failed", "0"));
     home.handoff(&["service", "status"]).failed_with(1, "`log.level`");
-    // A client's connection would start it; it must come to an end, too, and leave a way back.
-    home.handoff(&["status"]).failed_with(3, "");
     home.configure("");
     home.handoff(&["service", "restart"]).good();
     home.handoff(&["status"]).good();
+}
+
+/// systemd closes a socket whose service was started twenty times within two seconds, until somebody opens it by hand.
+fn clients_of_a_daemon_that_cannot_start_are_told_why_until_it_can() {
+    let home = Home::installed();
+    let starts = |said: &str| home.handoff(&["logs"]).out.matches(said).count();
+    home.configure("[log]\nlevel = \"loud\"\n");
+    home.handoff(&["service", "restart"]).failed_with(1, "`log.level`");
+    let before = starts("`log.level`");
+    let begun = Instant::now();
+    let clients = 8;
+    std::thread::scope(|scope| {
+        for _ in 0..clients {
+            scope.spawn(|| {
+                for _ in 0..10 {
+                    let said = home.handoff(&["status"]).failed_with(3, "config.toml:2: `log.level`");
+                    assert!(said.err.contains("handoffd cannot start"), "{said:?}");
+                }
+            });
+        }
+    });
+    let most = usize::try_from(begun.elapsed().as_secs()).unwrap() + 2;
+    let some = starts("`log.level`") - before;
+    assert!((1..=most).contains(&some), "{some} starts in {most} s");
+    assert_eq!(home.show(SOCKET, "ActiveState"), "active");
+    // Nobody does anything for it but mend the file.
+    home.configure("");
+    home.handoff(&["status"]).good();
+    assert_eq!(home.state(), "active");
+}
+
+/// Also without systemd's help: the program was started with an argument that it does not know.
+fn clients_of_a_daemon_with_wrong_arguments_are_told_so() {
+    let home = Home::installed();
+    let start = format!("[Service]\nExecStart=\nExecStart={} --detach\n", home.program("handoffd").display());
+    home.drop_in(&start);
+    home.handoff(&["service", "restart"]).failed_with(1, "its command line is wrong");
+    for _ in 0..30 {
+        home.handoff(&["status"]).failed_with(3, "--detach");
+    }
     assert_eq!(home.show(SOCKET, "ActiveState"), "active");
 }
 
@@ -98,7 +141,12 @@ fn f133_a_fault_that_may_pass_is_tried_again_slowly() {
     home.write(".local/state/handoffd/projects.json", "{");
     home.handoff(&["service", "restart"]).failed_with(1, "projects.json");
     let restarts = || home.show(SERVICE, "NRestarts").parse::<u32>().unwrap();
-    wait::stays(Duration::from_secs(3), "few attempts", || restarts() <= 3);
+    // Clients neither hasten it nor wear the socket out.
+    wait::stays(Duration::from_secs(3), "few attempts", || {
+        home.handoff(&["status"]).failed_with(3, "projects.json");
+        restarts() <= 3
+    });
+    assert_eq!(home.show(SOCKET, "ActiveState"), "active");
     std::fs::remove_file(home.path(".local/state/handoffd/projects.json")).unwrap();
     wait::until_true("it comes by itself", || home.state() == "active");
 }

@@ -193,6 +193,8 @@ export class HandoffCommand {
         return "handoffd is there but does not answer: it is stopped or stuck. Look at its process and at `handoff logs`.";
       case "denied":
         return "The socket of handoffd belongs to another user, or may not be opened.";
+      case "unable":
+        return `${line(fault.text)}. Once that is repaired, this session finds it by itself.`;
       case "protocol":
         return `${line(fault.text)}. Update handoffd or pi-handoffd.`;
       case "broken":

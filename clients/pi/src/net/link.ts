@@ -12,6 +12,8 @@ export type Fault =
   | { kind: "silent" }
   /** The socket is another user's. */
   | { kind: "denied" }
+  /** The daemon was started for this session, could not go on, and said why. */
+  | { kind: "unable"; text: string }
   /** The daemon speaks other protocols. */
   | { kind: "protocol"; text: string }
   /** Any other trouble, in the system's words. */
@@ -237,5 +239,6 @@ function faultOfHello(error: unknown): Fault {
   if (error instanceof Unanswered) return { kind: error.why === "timeout" ? "silent" : "off" };
   if (error instanceof Refused && error.word === "not_permitted") return { kind: "denied" };
   if (error instanceof Refused && error.word === "unsupported_protocol") return { kind: "protocol", text: error.message };
+  if (error instanceof Refused && error.word === "cannot_start") return { kind: "unable", text: error.message };
   return { kind: "broken", text: error instanceof Error ? error.message : String(error) };
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::env::TestEnv;
+use crate::env::{TestEnv, write};
 
 /// Verbs that need a daemon.
 const VERBS: [&[&str]; 16] = [
@@ -42,6 +42,30 @@ fn without_a_daemon_every_verb_says_where_it_looked_and_what_to_do() {
         let said = world.run(verb);
         assert!(said.code == 3 && said.stderr.contains("no daemon answers"), "{verb:?}: {said}");
     }
+}
+
+#[test]
+fn a_service_that_is_installed_need_not_be_installed_again() {
+    let world = TestEnv::new();
+    write(&world.home().join(".config/systemd/user/handoffd.service"), b"");
+    let said = world.run(&["status"]);
+    let hint = "Hint: `handoff service status` says why it does not run";
+    assert!(said.code == 3 && said.stderr.contains(hint) && !said.stderr.contains("service install"), "{said}");
+}
+
+#[test]
+fn a_daemon_that_cannot_start_says_why() {
+    let world = TestEnv::new();
+    let data = json!({"code": "cannot_start", "problems": [{"field": null, "code": "x", "message": "a.toml:1: `y`"}]});
+    let message = "handoffd cannot start: its configuration is invalid";
+    answer_once(&world, json!({"error": {"code": -32000, "message": message, "data": data}}));
+    assert_snapshot!(world.run(&["status"]), @r"
+    --- stderr
+    Error: handoffd cannot start: its configuration is invalid
+      a.toml:1: `y`
+    Hint: once that is repaired, the next command starts it; `handoff service status` says more
+    --- exit 3
+    ");
 }
 
 #[test]

@@ -83,10 +83,10 @@ impl ClientError {
         }
     }
 
-    /// Whether the daemon cannot be worked with at all: not there, or not answering.
+    /// Whether the daemon cannot be worked with at all: not there, not answering, or not able to start.
     #[must_use]
-    pub const fn is_unreachable(&self) -> bool {
-        matches!(self, Self::NotReachable { .. } | Self::NoAnswer { .. })
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Self::NotReachable { .. } | Self::NoAnswer { .. }) || self.code() == Some(ErrorCode::CannotStart)
     }
 }
 

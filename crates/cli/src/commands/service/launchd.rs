@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use handoffd::env::Env;
 use serde_json::json;
 
 use super::file::{self, Found, ServiceFile};
@@ -68,6 +69,11 @@ fn nobody_else_runs(ctx: &Context) -> Result<(), Failure> {
     let message = format!("a handoffd that is not this service is running (pid {})", answer.pid);
     let stop = format!("stop it, then install again: `kill {}`; tasks at work go on", answer.pid);
     Err(Failure::new(Exit::Refused, message).hint(stop))
+}
+
+/// Whether it is installed.
+pub(super) fn is_there(env: &Env) -> bool {
+    env.home.as_deref().is_some_and(|home| plist_path(home).symlink_metadata().is_ok())
 }
 
 pub(super) fn uninstall(ctx: &mut Context) -> Result<Exit, Failure> {

@@ -13,6 +13,8 @@ pub(crate) mod systemd;
 
 use std::path::{Path, PathBuf};
 
+use handoffd::env::Env;
+
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -63,6 +65,11 @@ impl Args {
             Command::Restart => systemd::restart(ctx),
         }
     }
+}
+
+/// Whether a service of this user is installed, as far as files tell: no service manager is asked.
+pub(crate) fn is_there(env: &Env) -> bool {
+    if cfg!(target_os = "macos") { launchd::is_there(env) } else { systemd::is_there(env) }
 }
 
 /// Where launchd puts what the daemon says before it has a log of its own.

@@ -187,8 +187,8 @@ impl Unit {
         let said = self.text("StatusText");
         let ended = match (self.text("Result"), self.text("ExecMainStatus")) {
             ("exit-code", "203") => format!("{} cannot be started", self.program().unwrap_or("its program")),
-            ("exit-code", "2") => "its configuration is invalid (exit code 2)".to_owned(),
-            ("exit-code", "3") => "another handoffd is running (exit code 3)".to_owned(),
+            // A start that failed for good has said all of it.
+            ("exit-code", code @ ("2" | "3")) if !said.is_empty() => return Some(format!("{said} (exit code {code})")),
             ("exit-code", code) => format!("it ended with exit code {code}"),
             ("watchdog", _) => "it was stuck, and was ended by the watchdog".to_owned(),
             ("timeout", _) => "it was not ready in time".to_owned(),
@@ -208,10 +208,10 @@ mod tests {
     fn the_program_of_a_unit_is_found_and_its_failure_put_into_words() {
         let unit = Unit::parse(
             "ExecStart={ path=/opt/a ; b/handoffd ; argv[]=/opt/a ; b/handoffd ; ignore_errors=no }\nResult=exit-code\n\
-             ExecMainStatus=2\nStatusText=The configuration is invalid: line 3\n",
+             ExecMainStatus=2\nStatusText=its configuration is invalid: line 3\n",
         );
         assert_eq!(unit.program(), Some("/opt/a ; b/handoffd"));
-        let expected = "its configuration is invalid (exit code 2): The configuration is invalid: line 3";
+        let expected = "its configuration is invalid: line 3 (exit code 2)";
         assert_eq!(unit.why_it_failed().as_deref(), Some(expected));
         assert_eq!(Unit::parse("Result=success\nExecMainStatus=0").why_it_failed(), None);
     }
