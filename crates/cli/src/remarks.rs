@@ -1,13 +1,31 @@
 //! Remarks on a task or a packet that do not make it invalid: an id that no packet can use (D74), text that looks like a
-//! credential (D78). Nothing is refused here.
+//! credential (D78), a key that nobody reads. Nothing is refused here.
 
-use queue::Document;
+use handoffd::config::nearest;
+use handoffd::logging::sanitize::one_line;
+use queue::{Document, Field, Owner};
 use serde_json::Value;
+
+/// Keys of strangers that are named one by one.
+const MOST_KEYS: usize = 8;
+
+/// Keys that are no fields: they are kept, and mean nothing, which a mistyped one was not meant to.
+pub(crate) fn of_keys<K: AsRef<str>>(keys: impl Iterator<Item = K>) -> Vec<String> {
+    let keys: Vec<K> = keys.collect();
+    let named = keys.iter().take(MOST_KEYS).map(|key| {
+        let near = nearest(key.as_ref(), Field::of(Owner::Planner).map(Field::name));
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let key: String = one_line(key.as_ref()).chars().take(60).collect();
+        format!("`{key}` is no field of a task: it stays in the file, and nobody reads it{near}")
+    });
+    let rest = keys.len().saturating_sub(MOST_KEYS);
+    named.chain((rest > 0).then(|| format!("{rest} more keys are no fields of a task"))).collect()
+}
 
 /// Every remark, with the field in back-quotes first.
 pub(crate) fn of_task(document: &Document, check_secrets: bool) -> Vec<String> {
     let mut remarks = Vec::new();
-    if let Some(id) = document.string(queue::Field::TaskId)
+    if let Some(id) = document.string(Field::TaskId)
         && !team::is_path_part(&id)
     {
         remarks.push(
@@ -76,6 +94,18 @@ mod tests {
             &format!(r#"{{"status":"PENDING","task_id":"T","acceptance_criteria":["x","use {key}"]}}"#),
             &["acceptance_criteria[1]"],
         );
+    }
+
+    #[test]
+    fn keys_that_mean_nothing_are_named_with_the_field_that_was_meant() {
+        let told = |keys: &[&str]| of_keys(keys.iter()).join("\n");
+        assert_eq!(told(&[]), "");
+        assert_eq!(
+            told(&["gates", "ticket"]),
+            "`gates` is no field of a task: it stays in the file, and nobody reads it; did you mean `gate`?\n\
+             `ticket` is no field of a task: it stays in the file, and nobody reads it"
+        );
+        assert_eq!(of_keys((0..10).map(|n| format!("k{n}"))).last().unwrap(), "2 more keys are no fields of a task");
     }
 
     #[test]

@@ -52,13 +52,14 @@ impl Project {
         }
     }
 
-    /// The remedy that the words name, if one command is it.
+    /// The remedy that the words name, if one command is it. Otherwise a line of the log has to be put right, and the doctor
+    /// says which and how.
     fn next_for_log(&self) -> &'static str {
         let words = self.block.as_ref().map_or("", |block| block.words.as_str());
         ["handoff init", "handoff log rotate"]
             .into_iter()
             .find(|command| words.contains(command))
-            .unwrap_or("handoff logs")
+            .unwrap_or("handoff doctor")
     }
 
     fn why_waiting(&self, reason: Option<Reason>) -> String {

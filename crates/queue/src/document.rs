@@ -113,6 +113,11 @@ impl Document {
         format!("{{{}}}", members.join(","))
     }
 
+    /// The decoded keys that the protocol does not name, in the order of the file.
+    pub fn unknown_keys(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.members.iter().map(|member| self.key(member)).filter(|key| Field::from_name(key).is_none())
+    }
+
     pub(crate) fn value(&self, field: Field) -> Option<Raw<'_>> {
         let at = self.fields[field as usize]?;
         Some(Raw::trusted(&self.text[self.members[at].value.clone()]))

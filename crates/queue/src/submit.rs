@@ -80,6 +80,11 @@ impl Submission {
         self
     }
 
+    /// The keys that the protocol does not name.
+    pub fn unknown_keys(&self) -> impl Iterator<Item = &str> {
+        self.unknown().map(|(key, _)| key.as_str())
+    }
+
     fn unknown(&self) -> impl Iterator<Item = &(String, String)> {
         self.members.iter().filter(|(key, _)| Field::from_name(key).is_none())
     }

@@ -10,7 +10,7 @@ mod project_file;
 mod read;
 mod reader;
 mod settings;
-pub(crate) mod suggest;
+mod suggest;
 mod value;
 
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ pub use problem::{ConfigProblem, Finding, Warning};
 pub use project_file::{PROJECT_FILE, ProjectFile};
 pub use read::{Invalid, known_keys};
 pub use settings::{ContextFiles, NamedBy, Settings, TaskLimits, WorkLogSettings};
+pub use suggest::nearest;
 pub use value::{MAX_CONTEXT_FILES, MAX_HEADING, MAX_NAME, TimeLimit, check_name};
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Used for keys of the configuration and for names of projects; it only compares words.
 
 /// The candidate within a third of the word's length (at least one change), if there is one; the first of equals.
-pub(crate) fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+pub fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     let allowed = (word.chars().count() / 3).max(1);
     known
         .map(|candidate| (distance(word, candidate), candidate))

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::list::same_path;
-use crate::config::suggest::nearest;
+use crate::config::nearest;
 use crate::folder_id::FolderId;
 
 /// What a person wrote for PROJECT.

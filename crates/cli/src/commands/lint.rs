@@ -34,8 +34,9 @@ impl Args {
         let file = QueueFile::read(&root, &name)?;
         let lint = queue::lint(file.reading(), &root, queue_file::ownership(&folder));
         if let Some(document) = file.document().filter(|document| document.status() == queue::Status::Pending) {
-            for remark in remarks::of_task(document, ctx.config().secrets.check) {
-                ctx.out.warn(&remark);
+            let keys = remarks::of_keys(document.unknown_keys());
+            for remark in keys.iter().chain(&remarks::of_task(document, ctx.config().secrets.check)) {
+                ctx.out.warn(remark);
             }
         }
         if self.json {

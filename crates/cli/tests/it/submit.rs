@@ -86,6 +86,18 @@ fn a_file_or_standard_input_is_filled_in_and_never_changed_otherwise() {
     assert!(text.contains("\"task_id\": \"T-") && text.contains("\"created_by\": \"claude-code\""), "{text}");
 }
 
+/// A mistyped gate would be no gate.
+#[test]
+fn a_key_that_nobody_reads_is_named() {
+    let env = world();
+    let said = env
+        .run_with_input(&["submit", "-"], &VALID.replace("\"created_by\"", "\"gates\": \"none\",\n  \"created_by\""));
+    assert_eq!(said.code, 0, "{said}");
+    let named = "`gates` is no field of a task: it stays in the file, and nobody reads it; did you mean `gate`?";
+    assert!(said.stderr.contains(named), "{said}");
+    assert!(env.run(&["lint"]).stderr.contains(named));
+}
+
 #[test]
 fn an_invalid_task_is_not_written_and_every_problem_is_told() {
     let env = world();

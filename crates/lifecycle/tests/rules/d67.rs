@@ -1,6 +1,6 @@
 //! D67: the work log.
 
-use lifecycle::{Content, Done, Recovered, Settings, State};
+use lifecycle::{ClaimResult, Content, Done, Recovered, Settings, State, Wall};
 use queue::DispatchId;
 
 use crate::rig::Rig;
@@ -9,6 +9,23 @@ const WHY: &str = "The work log could not be written: no heading";
 
 fn failed() -> Result<(), String> {
     Err("no heading".into())
+}
+
+/// The command next is the one that helps, or the one that says what does.
+#[test]
+fn a_log_that_blocks_says_what_helps() {
+    let check = |words: &str, expected: &str| {
+        let mut rig = Rig::new();
+        rig.attach(1);
+        rig.script.push_back(Done::Claimed(ClaimResult::WorkLog(words.into())));
+        rig.write(crate::rig::pending("T-1"));
+        rig.shows(State::Blocked, "work_log");
+        let status = rig.project.status(Wall(rig.wall));
+        assert_eq!((status.why.as_deref(), status.next.as_deref()), (Some(words), Some(expected)));
+    };
+    check("there is no work log `log.md`: run `handoff init`", "handoff init");
+    check("the work log `log.md` is full: run `handoff log rotate`", "handoff log rotate");
+    check("the work log has the heading `## Log` 2 times", "handoff doctor");
 }
 
 #[test]

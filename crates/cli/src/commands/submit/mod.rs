@@ -166,7 +166,8 @@ fn validate(
             Err(invalid(problems.into_iter().map(|problem| problem.message).collect()))
         }
         _ => {
-            let remarks = remarks::of_task(&document, ctx.config().secrets.check);
+            let mut remarks = remarks::of_keys(task.unknown_keys());
+            remarks.extend(remarks::of_task(&document, ctx.config().secrets.check));
             Ok((document, remarks))
         }
     }
