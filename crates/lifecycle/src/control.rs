@@ -28,7 +28,11 @@ impl Project {
             }
             Command::Disable { now } | Command::Remove { now } => self.leave(req, now, out),
             Command::Take { session_id } => self.take(req, session_id.as_deref(), out),
-            waits => self.requests.push_back((req, waits)),
+            waits => {
+                // The task may have been written a moment ago, and nobody has told of it yet.
+                self.stale |= matches!(waits, Command::Cancel { .. }) && self.run().is_none();
+                self.requests.push_back((req, waits));
+            }
         }
     }
 

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::daemon;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::queue_file;
 use crate::text::{Line, Tone};
 
 /// End a task, whether it waits or runs
@@ -52,11 +53,11 @@ impl Args {
     }
 }
 
-/// The task that waits or runs.
+/// The task that runs, or waits: also one that was written a moment ago.
 fn current(project: &ProjectStatus) -> Result<String, Failure> {
-    let running = project.task.as_ref().map(|task| &task.task_id);
-    let pending = project.queue.task_id.as_ref().filter(|_| project.queue.status == Some(TaskStatus::Pending));
-    running.or(pending).cloned().ok_or_else(|| {
+    let running = project.task.as_ref().map(|task| task.task_id.clone());
+    let in_file = || queue_file::open_task(project.path.as_ref()).map(|(id, _)| id);
+    running.or_else(in_file).ok_or_else(|| {
         Failure::new(Exit::Refused, format!("no task waits or runs in {}", project.path))
             .hint("`handoff history` lists those that were")
     })

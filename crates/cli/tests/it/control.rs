@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 
-use crate::daemon::{attach, eventually, state, submit, world};
+use crate::daemon::{attach, eventually, slow_world, state, submit, world};
+use crate::env::VALID;
 
 #[test]
 fn a_project_is_paused_resumed_disabled_and_enabled() {
@@ -43,6 +44,18 @@ fn the_task_that_was_shown_is_the_one_that_is_cancelled_and_can_be_retried() {
     assert_eq!(world.run(&["wait", "--task", "T-1"]).code, 1);
     let retried = world.run(&["retry", "--json"]).json();
     assert_eq!((&retried["parent_task_id"], &retried["status"]), (&"T-1".into(), &"PENDING".into()));
+}
+
+/// The file is believed before a daemon that has not looked at it yet.
+#[test]
+fn a_cancel_right_after_the_write_finds_the_task() {
+    let (world, _daemon) = slow_world();
+    for n in 0..2 {
+        let (id, named) = (format!("T-{n}"), n % 2 == 0);
+        world.file("tasks.json", &VALID.replace("T-1", &id));
+        let said = if named { world.run(&["cancel", &id]) } else { world.run(&["cancel"]) };
+        assert_eq!(said.stdout, format!("{id} cancelled (PENDING before, ERROR now)\n"), "{said}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use handoffd::config::Config;
+use handoffd::config::{Config, WatchConfig, WatchMode};
 use handoffd::env::Env;
 use handoffd::places::Places;
 use handoffd::run::{Startup, run};
@@ -22,8 +22,11 @@ pub(crate) struct TestDaemon {
 impl TestDaemon {
     /// Starts a daemon for the world and waits until it listens.
     pub(crate) fn start(world: &TestEnv) -> Self {
+        Self::start_with(world, Config::default())
+    }
+
+    fn start_with(world: &TestEnv, config: Config) -> Self {
         let env = Env { home: Some(world.home()), xdg_runtime_dir: Some(world.run_dir()), ..Env::default() };
-        let config = Config::default();
         let places = Places::find(&env, &config).unwrap();
         let socket = places.socket.path.clone();
         let (stop, stopped) = oneshot::channel();
@@ -48,10 +51,20 @@ impl Drop for TestDaemon {
 
 /// A world with a project that was made by `handoff init`, and a daemon.
 pub(crate) fn world() -> (TestEnv, TestDaemon) {
+    world_with(Config::default())
+}
+
+/// One whose daemon looks at files once a minute, and hears of nothing meanwhile.
+pub(crate) fn slow_world() -> (TestEnv, TestDaemon) {
+    let watch = WatchConfig { mode: WatchMode::Poll, sweep_interval: Duration::from_secs(60) };
+    world_with(Config { watch, ..Config::default() })
+}
+
+fn world_with(config: Config) -> (TestEnv, TestDaemon) {
     let world = TestEnv::new();
     std::fs::create_dir(world.project().join("src")).unwrap();
     assert_eq!(world.run(&["init"]).code, 0);
-    let daemon = TestDaemon::start(&world);
+    let daemon = TestDaemon::start_with(&world, config);
     eventually("the project is looked at", || state(&world) == "idle");
     (world, daemon)
 }

@@ -1,6 +1,6 @@
 //! D76: cancel; D59, D64: reports and submits that come at the wrong time.
 
-use lifecycle::{Body, Command, Conn, Content, Event, State};
+use lifecycle::{Body, Command, Conn, Content, Event, State, View};
 
 use crate::rig::{Rig, half, pending};
 
@@ -121,6 +121,16 @@ fn a_cancel_names_the_task() {
     let mut rig = Rig::new();
     rig.cancel(9, "T-1");
     rig.says(&["r9 refused NoTask"]);
+}
+
+#[test]
+fn a_task_that_was_written_a_moment_ago_can_be_cancelled() {
+    let mut rig = Rig::new();
+    rig.attach(1);
+    rig.forget();
+    rig.file = View { hash: Some([9; 32]), content: pending("T-1") };
+    rig.cancel(9, "T-1");
+    rig.says(&["r9 cancelled PENDING ERROR NotReached 0", "rejected Cancelled: not needed"]);
 }
 
 #[test]
