@@ -52,7 +52,7 @@ fn a_cancel_right_after_the_write_finds_the_task() {
     let (world, _daemon) = slow_world();
     for n in 0..2 {
         let (id, named) = (format!("T-{n}"), n % 2 == 0);
-        world.file("tasks.json", &VALID.replace("T-1", &id));
+        world.file("tasks.json", VALID.replace("T-1", &id));
         let said = if named { world.run(&["cancel", &id]) } else { world.run(&["cancel"]) };
         assert_eq!(said.stdout, format!("{id} cancelled (PENDING before, ERROR now)\n"), "{said}");
     }
