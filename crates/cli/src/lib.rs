@@ -18,6 +18,7 @@ mod reference;
 mod remarks;
 mod shell;
 mod spawn;
+mod systemctl;
 mod text;
 mod time;
 

@@ -11,6 +11,7 @@ use crate::fixture::{Home, SERVICE, SOCKET, put_programs, said};
 pub(crate) const TESTS: &[Test] = &[
     ("units_have_no_warnings", units_have_no_warnings),
     ("an_edited_unit_is_kept_and_the_difference_shown", an_edited_unit_is_kept_and_the_difference_shown),
+    ("a_unit_that_is_a_link_is_not_lost", a_unit_that_is_a_link_is_not_lost),
     ("drop_ins_are_respected", drop_ins_are_respected),
     ("odd_paths_can_be_started", odd_paths_can_be_started),
     ("f134_an_upgrade_behind_a_link_is_found", f134_an_upgrade_behind_a_link_is_found),
@@ -59,6 +60,34 @@ fn an_edited_unit_is_kept_and_the_difference_shown() {
     fs::write(&unit, &edited).unwrap();
     let said = home.handoff(&["service", "uninstall"]).good();
     assert!(said.err.contains("TimeoutStopSec=31s") && !unit.exists(), "{said:?}");
+}
+
+fn a_unit_that_is_a_link_is_not_lost() {
+    let home = Home::installed();
+    let (unit, own) = (home.units().join(SERVICE), home.path("dotfiles/handoffd.service"));
+    fs::create_dir(own.parent().unwrap()).unwrap();
+    let text = fs::read_to_string(&unit).unwrap();
+    fs::write(&own, &text).unwrap();
+    fs::remove_file(&unit).unwrap();
+    symlink(&own, &unit).unwrap();
+    let said = home.handoff(&["service", "install"]).good();
+    assert!(said.out.contains(&format!("as it should be: {}", unit.display())), "{said:?}");
+    let edited = text.replace("TimeoutStopSec=30s", "TimeoutStopSec=31s");
+    fs::write(&own, &edited).unwrap();
+    let said = home.handoff(&["service", "install"]).good();
+    let words = format!("is a link to {} and stays", own.display());
+    assert!(said.err.contains(&words) && said.err.contains("-TimeoutStopSec=31s"), "{said:?}");
+    assert_eq!((fs::read_link(&unit).unwrap(), home.show(SERVICE, "TimeoutStopUSec")), (own.clone(), "31s".into()));
+    let said = home.handoff(&["service", "status"]).good();
+    assert!(said.out.contains("a link that somebody made"), "{said:?}");
+    let said = home.handoff(&["service", "install", "--replace"]).good();
+    assert!(said.out.contains("in place of the link"), "{said:?}");
+    assert_eq!((unit.is_symlink(), fs::read_to_string(&own).unwrap()), (false, edited.clone()));
+    fs::remove_file(&unit).unwrap();
+    symlink(&own, &unit).unwrap();
+    let said = home.handoff(&["service", "uninstall"]).good();
+    assert!(said.err.contains("which stays") && !unit.is_symlink(), "{said:?}");
+    assert_eq!(fs::read_to_string(&own).unwrap(), edited);
 }
 
 fn drop_ins_are_respected() {

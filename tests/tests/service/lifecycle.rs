@@ -3,6 +3,7 @@
 use std::fs;
 
 use handoffd_tests::{Control, wait};
+use nix::sys::signal::Signal;
 
 use crate::Test;
 use crate::fixture::{Home, SERVICE, SOCKET};
@@ -14,7 +15,10 @@ pub(crate) const TESTS: &[Test] = &[
     ("stop_is_in_order_and_the_socket_stays", stop_is_in_order_and_the_socket_stays),
     ("a_restart_in_mid_task_is_safe", a_restart_in_mid_task_is_safe),
     ("uninstall_leaves_nothing_but_the_data", uninstall_leaves_nothing_but_the_data),
+    ("uninstall_says_what_becomes_of_a_task_at_work", uninstall_says_what_becomes_of_a_task_at_work),
     ("status_says_how_it_is", status_says_how_it_is),
+    ("status_says_when_it_starts_again", status_says_when_it_starts_again),
+    ("a_restart_reads_the_units_again", a_restart_reads_the_units_again),
 ];
 
 fn install_makes_a_daemon_that_answers_at_login_and_now() {
@@ -91,6 +95,54 @@ fn uninstall_leaves_nothing_but_the_data() {
     assert!(Control::try_open(&home.socket()).is_none());
     home.handoff(&["service", "uninstall"]).good();
     home.handoff(&["service", "restart"]).failed_with(1, "not installed");
+}
+
+fn uninstall_says_what_becomes_of_a_task_at_work() {
+    let home = Home::installed();
+    let work = home.at_work();
+    let said = home.handoff(&["service", "uninstall"]).good();
+    let task = format!("t-1 of {} is at work", work.project.root().display());
+    assert!(said.err.contains(&task) && said.err.contains("handoff service install"), "{said:?}");
+    assert_eq!(work.project.status(), "RUNNING");
+    home.handoff(&["service", "install"]).good();
+    work.ends_well_at(&home.socket());
+    let idle = home.handoff(&["service", "uninstall"]).good();
+    assert!(!idle.err.contains("at work"), "{idle:?}");
+}
+
+fn status_says_when_it_starts_again() {
+    let home = Home::installed();
+    home.drop_in("[Service]\nRestartSec=40s\n");
+    home.signal(Signal::SIGKILL);
+    wait::until_true("it waits", || home.show(SERVICE, "SubState") == "auto-restart");
+    let said =
+        home.handoff(&["service", "status"]).failed_with(1, "it was ended by signal 9; it starts again by itself in ");
+    assert!(!said.err.contains("does not run"), "{said:?}");
+    let told: serde_json::Value = serde_json::from_str(&home.handoff(&["service", "status", "--json"]).out).unwrap();
+    let seconds = told["starts_again_in"].as_u64().unwrap();
+    assert_eq!((&told["state"], (20..=40).contains(&seconds)), (&"restarting".into(), true), "{told}");
+    home.handoff(&["service", "restart"]).good();
+}
+
+fn a_restart_reads_the_units_again() {
+    let home = Home::installed();
+    let drop_in = |unit: &str, text: &str| home.write(&format!(".config/systemd/user/{unit}.d/50-own.conf"), text);
+    drop_in(SERVICE, "[Service]\nNice=7\n");
+    drop_in(SOCKET, "[Socket]\nBacklog=77\n");
+    home.handoff(&["service", "restart"]).good();
+    assert_eq!((home.show(SERVICE, "Nice").as_str(), home.show(SOCKET, "Backlog").as_str()), ("7", "77"));
+    // Also one that has stopped: systemd may have forgotten it, or not.
+    home.systemctl(&["stop", SERVICE]).good();
+    drop_in(SERVICE, "[Service]\nNice=8\n");
+    home.handoff(&["service", "restart"]).good();
+    assert_eq!(home.show(SERVICE, "Nice"), "8");
+    let process = fs::read_to_string(format!("/proc/{}/stat", home.pid())).unwrap();
+    assert_eq!(process.split(' ').nth(18), Some("8"), "it runs with it: {process}");
+    let unit = home.units().join(SERVICE);
+    fs::write(&unit, format!("{}# mine\n", fs::read_to_string(&unit).unwrap())).unwrap();
+    home.handoff(&["service", "status"]).failed_with(1, "the unit has changed since it was loaded");
+    home.handoff(&["service", "restart"]).good();
+    home.handoff(&["service", "status"]).good();
 }
 
 fn status_says_how_it_is() {

@@ -118,9 +118,13 @@ fn f137_a_failed_start_says_why() {
             home.configure("");
         },
     );
-    check(&|| std::fs::rename(home.program("handoffd"), home.path("handoffd")).unwrap(), "cannot be started", &|| {
-        std::fs::rename(home.path("handoffd"), home.program("handoffd")).unwrap();
-    });
+    check(
+        &|| std::fs::rename(home.program("handoffd"), home.path("handoffd")).unwrap(),
+        "cannot be started\nHint: the unit names a program that is gone: `handoff service install`",
+        &|| {
+            std::fs::rename(home.path("handoffd"), home.program("handoffd")).unwrap();
+        },
+    );
     let socket = home.path("socket");
     check(
         &|| {
@@ -155,6 +159,9 @@ fn a_masked_unit_is_not_written_through() {
     let home = Home::new();
     std::os::unix::fs::symlink("/dev/null", home.units().join(SERVICE)).unwrap();
     home.handoff(&["service", "install"]).failed_with(4, "unmask");
+    home.handoff(&["service", "restart"]).failed_with(4, "unmask");
+    let said = home.handoff(&["service", "status"]).failed_with(1, "systemctl --user unmask handoffd.service");
+    assert!(said.out.contains("masked") && !said.err.contains("log in"), "{said:?}");
     home.systemctl(&["unmask", SERVICE]).good();
     home.handoff(&["service", "install"]).good();
     std::fs::remove_file(home.units().join(SERVICE)).unwrap();

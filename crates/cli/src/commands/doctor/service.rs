@@ -1,29 +1,19 @@
 //! The service as the service manager tells it, and its environment, which is not that of a shell: no profile was read for
 //! it. A daemon that runs is asked first (its own environment), then the unit, and only without either this shell counts.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use handoffd::env::Env;
 
 use crate::shell;
-use crate::spawn;
+use crate::systemctl::{self, SERVICE, SOCKET};
 
-/// The unit's name.
-pub(super) const UNIT: &str = "handoffd.service";
-/// The name of its socket unit.
-pub(super) const SOCKET_UNIT: &str = "handoffd.socket";
-/// How long the service manager may take to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) use crate::systemctl::Unit;
+
 /// The most of an environment that is read.
 const MAX_ENVIRONMENT: u64 = 1024 * 1024;
-
-/// Properties of a unit, as `systemctl show` names them.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Unit(BTreeMap<String, String>);
 
 /// What the service manager of this user says.
 #[derive(Debug, Clone)]
@@ -59,45 +49,13 @@ pub(super) struct Environment {
     pub(super) env: Env,
 }
 
-impl Unit {
-    fn parse(text: &str) -> Self {
-        Self(
-            text.lines()
-                .filter_map(|line| line.split_once('='))
-                .map(|(key, value)| (key.to_owned(), value.to_owned()))
-                .collect(),
-        )
-    }
-
-    /// A property; empty when it is not told.
-    pub(super) fn get(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", String::as_str)
-    }
-
-    /// Whether there is such a unit.
-    pub(super) fn is_loaded(&self) -> bool {
-        self.get("LoadState") == "loaded"
-    }
-
-    /// The process of the service, if it runs.
-    pub(super) fn main_pid(&self) -> Option<u32> {
-        self.get("MainPID").parse().ok().filter(|pid| *pid > 0)
-    }
-
-    /// The program that it starts: `{ path=/usr/bin/handoffd ; argv[]=… }`.
-    pub(super) fn program(&self) -> Option<PathBuf> {
-        let rest = self.get("ExecStart").split("path=").nth(1)?;
-        Some(PathBuf::from(rest.split(" ;").next()?.trim()))
-    }
-}
-
 impl Manager {
-    /// Asks it. `systemctl` finds it by the runtime folder, which cron and some remote shells do not name.
+    /// Asks it.
     pub(super) fn ask(env: &Env) -> Self {
         if cfg!(target_os = "macos") {
             return Self::None("launchd tells no more than `handoff service status` shows".to_owned());
         }
-        match (show(env, UNIT), show(env, SOCKET_UNIT)) {
+        match (Unit::ask(env, SERVICE), Unit::ask(env, SOCKET)) {
             (Ok(service), Ok(socket)) => Self::Systemd { service, socket },
             (Err(error), _) | (_, Err(error)) => Self::None(error.to_string()),
         }
@@ -112,18 +70,6 @@ impl Manager {
     }
 }
 
-fn show(env: &Env, unit: &str) -> std::io::Result<Unit> {
-    Ok(Unit::parse(&systemctl(env, &["show", unit])?))
-}
-
-fn systemctl(env: &Env, arguments: &[&str]) -> std::io::Result<String> {
-    let mut all = vec!["--user"];
-    all.extend(arguments);
-    let usual = env.xdg_runtime_dir.is_none().then(|| format!("/run/user/{}", rustix::process::getuid().as_raw()));
-    let runtime = usual.as_deref().map(|dir| ("XDG_RUNTIME_DIR", dir));
-    spawn::told("systemctl", &all, runtime, PATIENCE)
-}
-
 impl Environment {
     /// That of the daemon `pid`, else that of the unit, else this shell's.
     pub(super) fn find(pid: Option<u32>, manager: &Manager, shell: &Env) -> Self {
@@ -132,7 +78,7 @@ impl Environment {
             return Self { source: Source::Daemon(pid), env: as_env(&variables, shell) };
         }
         if let Some(service) = manager.service()
-            && let Ok(told) = systemctl(shell, &["show-environment"])
+            && let Ok(told) = systemctl::ask(shell, &["show-environment"])
         {
             let mut variables: Vec<(OsString, OsString)> = told.lines().filter_map(variable).collect();
             let own = shell::split(service.get("Environment")).unwrap_or_default();
@@ -179,18 +125,6 @@ fn as_env(variables: &[(OsString, OsString)], shell: &Env) -> Env {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_systemctl_shows_is_understood() {
-        let unit = Unit::parse(
-            "LoadState=loaded\nMainPID=12\nExecStart={ path=/usr/bin/handoffd ; argv[]=/usr/bin/handoffd --x ; pid=0 }\n",
-        );
-        assert!(unit.is_loaded());
-        assert_eq!(unit.main_pid(), Some(12));
-        assert_eq!(unit.program(), Some("/usr/bin/handoffd".into()));
-        let none = Unit::parse("LoadState=not-found\nMainPID=0\n");
-        assert!(!none.is_loaded() && none.main_pid().is_none() && none.program().is_none());
-    }
 
     #[test]
     fn the_environment_of_a_process_is_read_from_the_process() {

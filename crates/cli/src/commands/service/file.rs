@@ -14,7 +14,7 @@ use super::diff::{self, Change};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::text::{Line, Tone};
+use crate::text::{Line, Tone, block};
 
 /// What stands before the hash.
 const STAMP: &str = "Written by `handoff service install`, state ";
@@ -39,6 +39,8 @@ pub(super) enum Found {
     Ours,
     /// What somebody made of it, or wrote.
     Edited(String),
+    /// A link that a person or a program of theirs made, where it leads, and what stands there.
+    Link(PathBuf, String),
     /// A link to `/dev/null`: masked.
     Masked,
 }
@@ -55,6 +57,41 @@ impl ServiceFile {
     pub(super) fn look(&self) -> Result<Found, Failure> {
         let same = fs::read(&self.path).is_ok_and(|bytes| bytes == self.text.as_bytes());
         if same { Ok(Found::Same) } else { look_at(&self.path) }
+    }
+
+    /// Puts it in place, but over nothing of a person's unless that may be replaced; whether it was written. `own` says
+    /// where a person's own settings belong.
+    pub(super) fn put(&self, ctx: &mut Context, replace: bool, own: &str) -> Result<bool, Failure> {
+        let path = self.path.display();
+        let (there, what, then) = match self.look()? {
+            Found::Same => {
+                ctx.out.line(format!("as it should be: {path}"));
+                return Ok(false);
+            }
+            Found::Masked => {
+                let failure = Failure::new(Exit::Refused, format!("{path} is masked: it leads to /dev/null"));
+                return Err(failure.hint("remove that link first, if it is to be allowed again"));
+            }
+            Found::Absent | Found::Ours => {
+                self.write()?;
+                ctx.out.line(format!("wrote {path}"));
+                return Ok(true);
+            }
+            Found::Edited(there) => (there, "was edited".to_owned(), String::new()),
+            Found::Link(to, there) => {
+                let to = to.display();
+                (there, format!("is a link to {to}"), format!(" in place of the link; {to} stays"))
+            }
+        };
+        self.show_difference(ctx, &there);
+        if !replace {
+            ctx.out
+                .warn(&format!("{path} {what} and stays: `handoff service install --replace` takes ours{then}{own}"));
+            return Ok(false);
+        }
+        self.write()?;
+        ctx.out.line(format!("wrote {path}{then}"));
+        Ok(true)
     }
 
     /// Writes it in one step. Its folder is made.
@@ -76,14 +113,18 @@ impl ServiceFile {
     }
 }
 
-/// What is at a path: [`Found::Absent`], [`Found::Ours`], [`Found::Masked`] or [`Found::Edited`].
+/// What is at a path, without knowing what should be.
 pub(super) fn look_at(path: &Path) -> Result<Found, Failure> {
     let fault = |error: io::Error| Failure::new(Exit::NotGood, format!("cannot read {}: {error}", path.display()));
-    match fs::read_link(path) {
-        Ok(target) if target == Path::new("/dev/null") => return Ok(Found::Masked),
-        _ => {}
+    let link = fs::read_link(path).ok();
+    if link.as_deref() == Some(Path::new("/dev/null")) {
+        return Ok(Found::Masked);
     }
-    match fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()) {
+    let text = fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    if let Some(to) = link {
+        return Ok(Found::Link(to, text.unwrap_or_default()));
+    }
+    match text {
         Ok(text) => Ok(if is_ours(&text) { Found::Ours } else { Found::Edited(text) }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Absent),
         Err(error) => Err(fault(error)),
@@ -111,6 +152,22 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// What a person wrote is shown before it goes, so that it can be written again.
+pub(super) fn show_before_removal(ctx: &mut Context, path: &Path) -> Result<Found, Failure> {
+    let found = look_at(path)?;
+    match &found {
+        Found::Edited(text) => {
+            ctx.out.note(format!("{} was edited; this stood there:", path.display()));
+            for line in block("  ", text) {
+                ctx.out.note(line);
+            }
+        }
+        Found::Link(to, _) => ctx.out.note(format!("{} is a link to {}, which stays", path.display(), to.display())),
+        Found::Absent | Found::Same | Found::Ours | Found::Masked => {}
+    }
+    Ok(found)
 }
 
 /// Removes a file; whether there was one.
@@ -146,6 +203,16 @@ mod tests {
         let mut bytes = fs::File::create(&old.path).unwrap();
         bytes.write_all(&[old.text.as_bytes(), b"# \xff\n"].concat()).unwrap();
         assert_eq!(new.look().unwrap(), Found::Edited(format!("{}# \u{fffd}\n", old.text)));
+        fs::remove_file(&old.path).unwrap();
+        let own = folder.path().join("own");
+        std::os::unix::fs::symlink(&own, &old.path).unwrap();
+        assert_eq!(new.look().unwrap(), Found::Link(own.clone(), String::new()), "it leads nowhere");
+        for text in [&old.text, "[Service]\n"] {
+            write(&own, text).unwrap();
+            assert_eq!(new.look().unwrap(), Found::Link(own.clone(), text.to_owned()), "also if we wrote it once");
+        }
+        write(&own, &new.text).unwrap();
+        assert_eq!(new.look().unwrap(), Found::Same);
         fs::remove_file(&old.path).unwrap();
         std::os::unix::fs::symlink("/dev/null", &old.path).unwrap();
         assert_eq!(new.look().unwrap(), Found::Masked);

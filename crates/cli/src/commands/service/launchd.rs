@@ -16,7 +16,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::spawn;
-use crate::text::block;
 
 /// The daemon lets its projects go within ten seconds; `ExitTimeOut` is the longest.
 const UNLOADED_WITHIN: Duration = Duration::from_secs(30);
@@ -28,20 +27,7 @@ pub(super) fn install(ctx: &mut Context, replace: bool) -> Result<Exit, Failure>
     nobody_else_runs(ctx)?;
     let wanted = plist(home(ctx)?, &programs)?;
     let path = wanted.path.display().to_string();
-    match wanted.look()? {
-        Found::Same => ctx.out.line(format!("as it should be: {path}")),
-        Found::Edited(there) if !replace => {
-            wanted.show_difference(ctx, &there);
-            ctx.out.warn(&format!("{path} was edited and stays: `handoff service install --replace` takes ours"));
-        }
-        found => {
-            if let Found::Edited(there) = &found {
-                wanted.show_difference(ctx, there);
-            }
-            wanted.write()?;
-            ctx.out.line(format!("wrote {path}"));
-        }
-    }
+    wanted.put(ctx, replace, "")?;
     // An agent that is loaded already has the old file.
     launchctl(&["bootout", &target()]).ok();
     launchctl(&["enable", &target()]).map_err(failed)?;
@@ -79,12 +65,7 @@ pub(super) fn is_there(env: &Env) -> bool {
 pub(super) fn uninstall(ctx: &mut Context) -> Result<Exit, Failure> {
     launchctl(&["bootout", &target()]).ok();
     let path = plist_path(home(ctx)?);
-    if let Found::Edited(text) = file::look_at(&path)? {
-        ctx.out.note(format!("{} was edited; this stood there:", path.display()));
-        for line in block("  ", &text) {
-            ctx.out.note(line);
-        }
-    }
+    file::show_before_removal(ctx, &path)?;
     if file::remove(&path)? {
         ctx.out.line(format!("stopped, and removed {}", path.display()));
     }

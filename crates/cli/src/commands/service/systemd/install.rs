@@ -3,15 +3,20 @@
 use std::path::Path;
 
 use super::manager::Manager;
+use super::restart::SocketUnit;
 use super::units::Units;
-use super::{SERVICE, SOCKET, linger, restart, variables};
-use crate::commands::service::file::{self, Found, ServiceFile};
+use super::{linger, restart, variables};
+use crate::commands::service::file::{self, Found};
 use crate::commands::service::programs::Programs;
 use crate::commands::service::started::{self, Answer};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::systemctl::{SERVICE, SOCKET, Unit};
 use crate::text::{Line, Tone};
+
+/// Where own settings belong.
+const OWN: &str = "; what you want to keep belongs into a drop-in (`systemctl --user edit handoffd`)";
 
 /// Whether something was changed that a running service has not seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,16 +34,18 @@ pub(in crate::commands::service) fn install(ctx: &mut Context, replace: bool) ->
         let message = format!("HANDOFFD_SOCKET is {} here, and a service does not see it", socket.display());
         return Err(Failure::usage(message).hint("set `daemon.socket` in the configuration instead, and unset it"));
     }
-    nobody_else_runs(ctx, &manager)?;
+    let (service, socket) = manager.units()?;
+    restart::is_allowed(&service, &socket)?;
+    nobody_else_runs(ctx, &service, &socket)?;
     let units = Units::plan(ctx, &manager, &programs)?;
     if let Some(package) = &units.package {
         ctx.out.line(format!("the unit comes with the package: {}", package.display()));
     }
     let files = put_in_place(ctx, &units, replace)?;
-    manager.must(&["daemon-reload"])?;
+    let socket = restart::read_again(&manager)?;
     manager.must(&["enable", SERVICE, SOCKET])?;
     ctx.out.line(format!("enabled {SERVICE} and {SOCKET}: it starts when you log in"));
-    let answer = start(ctx, &manager, files)?;
+    let answer = start(ctx, &manager, files, &socket)?;
     let line = Line::of(Tone::Good, "running").plain(&format!(": handoffd {}, pid {}", answer.version, answer.pid));
     ctx.out.line(line);
     tell_about(ctx, &manager);
@@ -46,14 +53,13 @@ pub(in crate::commands::service) fn install(ctx: &mut Context, replace: bool) ->
 }
 
 /// A daemon that somebody started by hand would lose its socket's name to the socket unit.
-fn nobody_else_runs(ctx: &Context, manager: &Manager) -> Result<(), Failure> {
-    let (service, socket) = manager.units()?;
+fn nobody_else_runs(ctx: &Context, service: &Unit, socket: &Unit) -> Result<(), Failure> {
     if socket.is_active() && !service.is_active() {
         // Asking would start it.
         return Ok(());
     }
     let Ok(answer) = started::ask(ctx) else { return Ok(()) };
-    if service.number("MainPID") == answer.pid {
+    if service.main_pid() == Some(answer.pid) {
         return Ok(());
     }
     let message = format!("a handoffd that is not this service is running (pid {})", answer.pid);
@@ -65,7 +71,7 @@ fn nobody_else_runs(ctx: &Context, manager: &Manager) -> Result<(), Failure> {
 fn put_in_place(ctx: &mut Context, units: &Units, replace: bool) -> Result<Files, Failure> {
     let mut files = Files::AsTheyWere;
     for wanted in &units.wanted {
-        if put(ctx, wanted, replace)? {
+        if wanted.put(ctx, replace, OWN)? {
             files = Files::Changed;
         }
     }
@@ -77,49 +83,23 @@ fn put_in_place(ctx: &mut Context, units: &Units, replace: bool) -> Result<Files
                 files = Files::Changed;
             }
             Found::Edited(_) => ctx.out.warn(&format!("{} stays: somebody edited it", path.display())),
-            _ => {}
+            Found::Link(to, _) => {
+                ctx.out.warn(&format!("{} stays: somebody made it a link to {}", path.display(), to.display()));
+            }
+            Found::Absent | Found::Same | Found::Masked => {}
         }
     }
     Ok(files)
 }
 
-/// Whether it was written.
-fn put(ctx: &mut Context, wanted: &ServiceFile, replace: bool) -> Result<bool, Failure> {
-    let path = wanted.path.display();
-    match wanted.look()? {
-        Found::Same => {
-            ctx.out.line(format!("as it should be: {path}"));
-            return Ok(false);
-        }
-        Found::Masked => {
-            let failure = Failure::new(Exit::Refused, format!("the unit is masked: {path} leads to /dev/null"));
-            return Err(failure.hint(format!("`systemctl --user unmask {SERVICE} {SOCKET}`")));
-        }
-        Found::Edited(there) => {
-            wanted.show_difference(ctx, &there);
-            if !replace {
-                ctx.out.warn(&format!(
-                    "{path} was edited and stays: `handoff service install --replace` takes ours; what you want to keep \
-                     belongs into a drop-in (`systemctl --user edit handoffd`)"
-                ));
-                return Ok(false);
-            }
-        }
-        Found::Absent | Found::Ours => {}
-    }
-    wanted.write()?;
-    ctx.out.line(format!("wrote {path}"));
-    Ok(true)
-}
-
 /// Starts what does not run, and restarts what runs with other files or another program.
-fn start(ctx: &Context, manager: &Manager, files: Files) -> Result<Answer, Failure> {
-    let (service, socket) = manager.units()?;
+fn start(ctx: &Context, manager: &Manager, files: Files, socket: &SocketUnit) -> Result<Answer, Failure> {
+    let (service, _) = manager.units()?;
     let outdated = || started::ask(ctx).is_ok_and(|answer| answer.outdated);
-    if service.is_active() && socket.is_active() && files == Files::AsTheyWere && !outdated() {
+    if service.is_active() && socket.unit.is_active() && files == Files::AsTheyWere && !outdated() {
         return started::wait(ctx);
     }
-    restart::start_again(ctx, manager, &socket)
+    restart::start_again(ctx, manager, socket)
 }
 
 fn tell_about(ctx: &Context, manager: &Manager) {

@@ -4,32 +4,25 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
 
-use super::{SERVICE, SOCKET};
+use handoffd::env::Env;
+
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::shell;
 use crate::spawn;
-
-/// What `systemctl show` is asked for.
-const PROPERTIES: &str = "Id,LoadState,ActiveState,SubState,UnitFileState,FragmentPath,DropInPaths,NeedDaemonReload,\
-                          MainPID,NRestarts,Result,ExecMainCode,ExecMainStatus,StatusText,ActiveEnterTimestamp,ExecStart";
+use crate::systemctl::{self, SERVICE, SOCKET, Unit};
 
 /// The user's service manager, which answers.
 #[derive(Debug)]
 pub(super) struct Manager {
-    runtime_dir: Option<PathBuf>,
+    env: Env,
     /// Of systemd.
     pub(super) version: u32,
     unit_path: Vec<PathBuf>,
     environment: BTreeMap<String, String>,
 }
-
-/// What systemd says of one unit. Values it does not know are empty.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Unit(BTreeMap<String, String>);
 
 /// A command of systemctl that failed: its own words.
 #[derive(Debug)]
@@ -38,14 +31,14 @@ pub(super) struct Refused(pub(super) String);
 impl Manager {
     /// Reaches the manager of this user.
     pub(super) fn open(ctx: &Context) -> Result<Self, Failure> {
-        let mut manager =
-            Self { runtime_dir: runtime_dir(ctx), version: 0, unit_path: Vec::new(), environment: BTreeMap::new() };
-        let told = manager.ask(&["show", "--property=Version,UnitPath"])?;
-        let told = Unit::parse(&told);
-        manager.version = version(told.text("Version"));
-        manager.unit_path = folders(told.text("UnitPath"));
-        manager.environment = variables(&manager.ask(&["show-environment"])?);
-        Ok(manager)
+        let ask = |arguments: &[&str]| systemctl::ask(&ctx.env, arguments).map_err(|error| unreachable(&error));
+        let told = Unit::parse(&ask(&["show", "--property=Version,UnitPath"])?);
+        Ok(Self {
+            env: ctx.env.clone(),
+            version: version(told.get("Version")),
+            unit_path: folders(told.get("UnitPath")),
+            environment: systemctl::variables(&ask(&["show-environment"])?),
+        })
     }
 
     /// A variable that every service of this user gets.
@@ -72,9 +65,8 @@ impl Manager {
 
     /// What it says of the service and the socket.
     pub(super) fn units(&self) -> Result<(Unit, Unit), Failure> {
-        let told = self.ask(&["show", &format!("--property={PROPERTIES}"), SERVICE, SOCKET])?;
-        let mut units = told.split("\n\n").map(Unit::parse);
-        Ok((units.next().unwrap_or_default(), units.next().unwrap_or_default()))
+        let unit = |name| Unit::ask(&self.env, name).map_err(|error| unreachable(&error));
+        Ok((unit(SERVICE)?, unit(SOCKET)?))
     }
 
     /// Runs a command that changes something.
@@ -89,20 +81,10 @@ impl Manager {
         })
     }
 
-    fn ask(&self, arguments: &[&str]) -> Result<String, Failure> {
-        let all: Vec<&str> = ["--user", "--no-pager"].into_iter().chain(arguments.iter().copied()).collect();
-        let runtime_dir = self.runtime_dir.as_deref().and_then(Path::to_str).map(|dir| ("XDG_RUNTIME_DIR", dir));
-        spawn::told("systemctl", &all, runtime_dir, ANSWER_WITHIN).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => unreachable(NO_SYSTEMCTL),
-            _ => unreachable(&error.to_string()),
-        })
-    }
-
     fn run(&self, arguments: &[&str]) -> Result<(), Refused> {
         let mut command = spawn::command("systemctl", Path::new("/"));
         command.args(["--user", "--no-pager", "--no-ask-password", "--quiet"]).args(arguments).stdin(Stdio::null());
-        // Under cron, su and sudo the variable is missing; the folder is where it always is (F102).
-        command.envs(self.runtime_dir.iter().map(|folder| ("XDG_RUNTIME_DIR", folder)));
+        command.envs(systemctl::runtime_dir(&self.env).map(|folder| ("XDG_RUNTIME_DIR", folder)));
         let output = command.output().map_err(|error| {
             Refused(match error.kind() {
                 io::ErrorKind::NotFound => NO_SYSTEMCTL.to_owned(),
@@ -118,22 +100,18 @@ impl Manager {
     }
 }
 
-const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 const NO_SYSTEMCTL: &str = "there is no `systemctl`";
 
-fn unreachable(words: &str) -> Failure {
+fn unreachable(error: &io::Error) -> Failure {
+    let none = error.kind() == io::ErrorKind::NotFound;
+    let words = if none { NO_SYSTEMCTL.to_owned() } else { error.to_string() };
     let failure = Failure::new(Exit::NotGood, format!("the systemd of this user cannot be reached: {words}"));
-    if words == NO_SYSTEMCTL {
+    if none {
         return failure.hint("without systemd, start `handoffd` with what this machine has; it runs in the foreground");
     }
     failure
         .hint("log in as this user (console or ssh, not su or sudo), or let its manager run: `loginctl enable-linger`")
         .hint("where there is none, as in many containers, `handoffd` runs in a terminal just as well")
-}
-
-fn runtime_dir(ctx: &Context) -> Option<PathBuf> {
-    let usual = || PathBuf::from(format!("/run/user/{}", rustix::process::getuid().as_raw()));
-    Some(ctx.env.xdg_runtime_dir.clone().unwrap_or_else(usual)).filter(|folder| folder.is_dir())
 }
 
 fn version(text: &str) -> u32 {
@@ -145,76 +123,9 @@ fn folders(text: &str) -> Vec<PathBuf> {
     shell::split(text).unwrap_or_default().into_iter().map(PathBuf::from).collect()
 }
 
-/// `NAME=value` lines; a value that systemd quotes for a shell is none that we compare.
-fn variables(text: &str) -> BTreeMap<String, String> {
-    let pairs = text.lines().filter_map(|line| line.split_once('='));
-    pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-}
-
-impl Unit {
-    fn parse(text: &str) -> Self {
-        Self(variables(text))
-    }
-
-    pub(super) fn text(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", String::as_str)
-    }
-
-    pub(super) fn number(&self, name: &str) -> u32 {
-        self.text(name).parse().unwrap_or(0)
-    }
-
-    pub(super) fn is_active(&self) -> bool {
-        matches!(self.text("ActiveState"), "active" | "reloading")
-    }
-
-    /// Also one whose files are gone, or that has never been loaded.
-    pub(super) fn is_known(&self) -> bool {
-        !matches!(self.text("LoadState"), "not-found" | "")
-    }
-
-    /// The program it starts.
-    pub(super) fn program(&self) -> Option<&str> {
-        let rest = self.text("ExecStart").split("path=").nth(1)?;
-        rest.split(" ; argv[]=").next()
-    }
-
-    /// Why it does not run, in words, once it has failed.
-    pub(super) fn why_it_failed(&self) -> Option<String> {
-        if matches!(self.text("Result"), "success" | "") {
-            return None;
-        }
-        let said = self.text("StatusText");
-        let ended = match (self.text("Result"), self.text("ExecMainStatus")) {
-            ("exit-code", "203") => format!("{} cannot be started", self.program().unwrap_or("its program")),
-            // A start that failed for good has said all of it.
-            ("exit-code", code @ ("2" | "3")) if !said.is_empty() => return Some(format!("{said} (exit code {code})")),
-            ("exit-code", code) => format!("it ended with exit code {code}"),
-            ("watchdog", _) => "it was stuck, and was ended by the watchdog".to_owned(),
-            ("timeout", _) => "it was not ready in time".to_owned(),
-            ("signal" | "core-dump", signal) => format!("it was ended by signal {signal}"),
-            ("start-limit-hit" | "trigger-limit-hit", _) => "it was started too often in a short time".to_owned(),
-            (result, _) => format!("systemd says `{result}`"),
-        };
-        Some(if said.is_empty() { ended } else { format!("{ended}: {said}") })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_program_of_a_unit_is_found_and_its_failure_put_into_words() {
-        let unit = Unit::parse(
-            "ExecStart={ path=/opt/a ; b/handoffd ; argv[]=/opt/a ; b/handoffd ; ignore_errors=no }\nResult=exit-code\n\
-             ExecMainStatus=2\nStatusText=its configuration is invalid: line 3\n",
-        );
-        assert_eq!(unit.program(), Some("/opt/a ; b/handoffd"));
-        let expected = "its configuration is invalid: line 3 (exit code 2)";
-        assert_eq!(unit.why_it_failed().as_deref(), Some(expected));
-        assert_eq!(Unit::parse("Result=success\nExecMainStatus=0").why_it_failed(), None);
-    }
 
     #[test]
     fn versions_of_distributions_are_numbers() {

@@ -3,6 +3,7 @@
 mod install;
 mod linger;
 mod manager;
+mod problems;
 mod restart;
 mod status;
 mod uninstall;
@@ -13,14 +14,13 @@ use std::path::PathBuf;
 
 use handoffd::env::Env;
 
+use crate::systemctl::SERVICE;
+
 pub(super) use self::install::install;
 pub(super) use self::restart::restart;
 pub(super) use self::status::status;
 pub(super) use self::uninstall::uninstall;
 
-/// The units.
-const SERVICE: &str = "handoffd.service";
-const SOCKET: &str = "handoffd.socket";
 /// Where packages put units, and administrators.
 const SYSTEM: [&str; 4] =
     ["/etc/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user", "/lib/systemd/user"];

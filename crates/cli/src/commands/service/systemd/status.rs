@@ -1,14 +1,18 @@
 //! `handoff service status`: looks and starts nothing, not even through the socket.
 
+use std::path::Path;
+
 use serde::Serialize;
 
-use super::manager::{Manager, Unit};
-use super::{SERVICE, SOCKET, linger, restart, variables};
+use super::manager::Manager;
+use super::problems::{problems, starts_again_in};
+use super::{linger, restart};
 use crate::commands::service::file::{Found, look_at};
 use crate::commands::service::started::{self, Answer};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::systemctl::Unit;
 use crate::text::{Line, Tone};
 use crate::time;
 
@@ -16,16 +20,18 @@ use crate::time;
 #[derive(Debug, Serialize)]
 struct Report {
     manager: &'static str,
-    /// `running`, `stopped`, `failed`, …: systemd's word but for the first two.
+    /// `running`, `stopped`, `restarting` (in the pause before it), `masked`, else systemd's word: `failed`, …
     state: String,
     /// Why it does not run, once it has failed.
     why: Option<String>,
     pid: Option<u32>,
     version: Option<String>,
     started_at: Option<String>,
+    /// Seconds until systemd starts it again by itself.
+    starts_again_in: Option<u64>,
     /// How often systemd started it again by itself.
     restarts: u32,
-    /// The unit file, and who made it: `install`, `edited` or `package`.
+    /// The unit file, and who made it: `install`, `edited`, `link`, `package`, or `masked`.
     unit: String,
     unit_from: &'static str,
     drop_ins: Vec<String>,
@@ -64,27 +70,30 @@ fn report(
 ) -> Result<Report, Failure> {
     let problems = problems(ctx, manager, (service, socket), &answer);
     let answer = answer.ok();
-    let unit = service.text("FragmentPath").to_owned();
+    let unit = service.get("FragmentPath").to_owned();
     let unit_from = match look_at(unit.as_ref())? {
-        _ if !std::path::Path::new(&unit).starts_with(manager.user_folder(ctx)?) => "package",
+        _ if service.unmask().is_some() => "masked",
+        _ if !Path::new(&unit).starts_with(manager.user_folder(ctx)?) => "package",
         Found::Edited(_) => "edited",
+        Found::Link(..) => "link",
         _ => "install",
     };
     Ok(Report {
         manager: "systemd",
         state: state(service).to_owned(),
         why: service.why_it_failed().filter(|_| !service.is_active()),
-        pid: Some(service.number("MainPID")).filter(|pid| *pid != 0),
+        pid: service.main_pid(),
         version: answer.as_ref().map(|answer| answer.version.clone()),
         started_at: answer.as_ref().map(|answer| answer.started_at.clone()),
+        starts_again_in: starts_again_in(service),
         restarts: service.number("NRestarts"),
         unit,
         unit_from,
-        drop_ins: service.text("DropInPaths").split_whitespace().map(str::to_owned).collect(),
-        program: service.program().map(str::to_owned),
-        socket_unit: socket.text("ActiveState").to_owned(),
+        drop_ins: service.get("DropInPaths").split_whitespace().map(str::to_owned).collect(),
+        program: service.program().map(|program| program.display().to_string()),
+        socket_unit: socket.get("ActiveState").to_owned(),
         socket: answer.map(|answer| answer.socket),
-        starts_at_login: service.text("UnitFileState") == "enabled",
+        starts_at_login: service.get("UnitFileState") == "enabled",
         goes_on_after_logout: linger::is_on(ctx),
         log: ctx.places()?.log_dir.display().to_string(),
         problems,
@@ -92,55 +101,13 @@ fn report(
 }
 
 fn state(service: &Unit) -> &str {
-    match service.text("ActiveState") {
+    match service.get("ActiveState") {
         "active" => "running",
+        _ if service.unmask().is_some() => "masked",
+        _ if starts_again_in(service).is_some() => "restarting",
         "inactive" => "stopped",
         other => other,
     }
-}
-
-fn problems(
-    ctx: &Context,
-    manager: &Manager,
-    (service, socket): (&Unit, &Unit),
-    answer: &Result<Answer, Failure>,
-) -> Vec<String> {
-    let again = "`handoff service restart`";
-    let mut problems = Vec::new();
-    if !service.is_active() {
-        problems.push(match service.why_it_failed() {
-            Some(why) => format!("it does not run: {why}; once that is repaired: {again}"),
-            None => format!("it does not run; start it with {again}"),
-        });
-    }
-    if !socket.is_active() {
-        problems.push(format!("{SOCKET} does not listen, so a restart loses connection attempts: {again}"));
-    }
-    match answer {
-        Ok(answer) if answer.pid != service.number("MainPID") => {
-            problems.push(format!("another handoffd answers (pid {}): stop it, then {again}", answer.pid));
-        }
-        Ok(answer) if answer.outdated => {
-            problems.push(format!("the program on disk is newer than the one that runs: {again}"));
-        }
-        Ok(answer) if answer.version != crate::VERSION => {
-            problems.push(format!("it is {}, this is handoff {}: {again}", answer.version, crate::VERSION));
-        }
-        Err(failure) if service.is_active() => problems.push(format!("{}: {again}", failure.message)),
-        Ok(_) | Err(_) => {}
-    }
-    let program = service.program().map(std::path::Path::new);
-    if let Some(program) = program.filter(|program| !program.exists()) {
-        problems.push(format!("its program {} is gone: `handoff service install`", program.display()));
-    }
-    if service.text("UnitFileState") != "enabled" {
-        problems.push(format!("{SERVICE} does not start when you log in: `handoff service install`"));
-    }
-    if service.text("NeedDaemonReload") == "yes" {
-        problems.push(format!("the unit has changed since it was loaded: {again}"));
-    }
-    problems.extend(variables::differences(ctx, manager));
-    problems
 }
 
 fn print(ctx: &mut Context, report: &Report) {
@@ -160,6 +127,8 @@ fn print(ctx: &mut Context, report: &Report) {
     let from = match report.unit_from {
         "package" => "from a package",
         "edited" => "edited by hand",
+        "masked" => "masked",
+        "link" => "a link that somebody made",
         _ => "from `handoff service install`",
     };
     rows.push(("unit", Line::from(format!("{} ({from})", report.unit))));

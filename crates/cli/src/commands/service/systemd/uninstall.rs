@@ -2,29 +2,45 @@
 
 use std::path::{Path, PathBuf};
 
+use wire::status::ProjectStatus;
+
 use super::manager::Manager;
 use super::units::possible;
-use super::{SERVICE, SOCKET};
-use crate::commands::service::file::{self, Found, look_at};
+use crate::commands::service::file::{self, Found};
 use crate::context::Context;
+use crate::daemon;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::text::block;
+use crate::systemctl::{SERVICE, SOCKET};
 
 pub(in crate::commands::service) fn uninstall(ctx: &mut Context) -> Result<Exit, Failure> {
     let manager = Manager::open(ctx)?;
     let folder = manager.user_folder(ctx)?;
     let (service, socket) = manager.units()?;
+    // Disabling removes units that are links by itself.
+    let mut files = Vec::new();
+    for path in possible(&folder) {
+        let found = file::show_before_removal(ctx, &path)?;
+        files.push((path, found));
+    }
     if service.is_known() || socket.is_known() {
+        // Asking one that does not run would start it.
+        let at_work = if service.is_active() { at_work(ctx) } else { Vec::new() };
         manager.must(&["disable", "--now", SERVICE, SOCKET])?;
+        for task in at_work {
+            ctx.out.warn(&format!(
+                "{task} is at work: its session goes on, and `tasks.json` says RUNNING until a daemon runs again and takes \
+                 the report (`handoffd` in a terminal, or `handoff service install`)"
+            ));
+        }
         ctx.out.line(format!("stopped and disabled {SERVICE} and {SOCKET}"));
     }
     // Of a masked unit, systemd leaves the link by which it starts at login.
     for link in [("default.target.wants", SERVICE), ("sockets.target.wants", SOCKET)] {
         std::fs::remove_file(folder.join(link.0).join(link.1)).ok();
     }
-    for path in possible(&folder) {
-        remove(ctx, &path)?;
+    for (path, found) in files {
+        remove(ctx, &path, &found)?;
     }
     manager.must(&["daemon-reload"])?;
     manager.tell(&["reset-failed", SERVICE, SOCKET]).ok();
@@ -36,23 +52,13 @@ pub(in crate::commands::service) fn uninstall(ctx: &mut Context) -> Result<Exit,
     Ok(Exit::Good)
 }
 
-/// What a person wrote is shown before it goes, so that it can be written again.
-fn remove(ctx: &mut Context, path: &Path) -> Result<(), Failure> {
-    match look_at(path)? {
-        // What a person forbade must not start at the next login because a package brings the unit.
-        Found::Masked => {
-            ctx.out.line(format!("left: {} is masked", path.display()));
-            return Ok(());
-        }
-        Found::Edited(text) => {
-            ctx.out.note(format!("{} was edited; this stood there:", path.display()));
-            for line in block("  ", &text) {
-                ctx.out.note(line);
-            }
-        }
-        Found::Absent | Found::Same | Found::Ours => {}
+fn remove(ctx: &mut Context, path: &Path, found: &Found) -> Result<(), Failure> {
+    // What a person forbade must not start at the next login because a package brings the unit.
+    if *found == Found::Masked {
+        ctx.out.line(format!("left: {} is masked", path.display()));
+        return Ok(());
     }
-    if file::remove(path)? {
+    if file::remove(path)? || matches!(found, Found::Link(..)) {
         ctx.out.line(format!("removed {}", path.display()));
         // Only an empty folder of drop-ins goes.
         let parent = path.parent().filter(|parent| parent.extension().is_some_and(|extension| extension == "d"));
@@ -61,6 +67,14 @@ fn remove(ctx: &mut Context, path: &Path) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The tasks that are RUNNING, in words; none if nobody says so.
+fn at_work(ctx: &Context) -> Vec<String> {
+    let status = ctx.block_on(async { daemon::connect(ctx).await?.0.status().await });
+    let projects = status.map(|status| status.projects).unwrap_or_default();
+    let named = |project: ProjectStatus| Some(format!("{} of {}", project.task?.task_id, project.path));
+    projects.into_iter().filter_map(named).collect()
 }
 
 fn tell_what_stays(ctx: &mut Context, manager: &Manager, folder: &Path) -> Result<(), Failure> {

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use handoffd::places::Places;
 
 use super::manager::Manager;
-use super::{SERVICE, SOCKET};
 use crate::commands::service::file::ServiceFile;
 use crate::commands::service::programs::Programs;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::systemctl::{SERVICE, SOCKET};
 
 const SERVICE_TEXT: &str = include_str!("../../../../../../systemd/handoffd.service");
 const SOCKET_TEXT: &str = include_str!("../../../../../../systemd/handoffd.socket");

@@ -1,0 +1,85 @@
+//! What is wrong with the service, in the words of `handoff service status`, and what helps.
+
+use std::time::Duration;
+
+use super::manager::Manager;
+use super::variables;
+use crate::commands::service::started::Answer;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::systemctl::{SERVICE, SOCKET, Unit};
+
+const AGAIN: &str = "`handoff service restart`";
+const INSTALL: &str = "`handoff service install`";
+
+/// Whole seconds, never less than it takes.
+pub(super) fn starts_again_in(service: &Unit) -> Option<u64> {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let now = Duration::try_from(now).unwrap_or_default();
+    service.starts_again_in(now).map(|left| (left + Duration::from_millis(999)).as_secs())
+}
+
+/// Why it does not run, and what helps.
+fn not_running(service: &Unit) -> String {
+    let why = service.why_it_failed();
+    if let Some(unmask) = service.unmask() {
+        return format!("{SERVICE} is masked, so nothing starts it: `{unmask}`, then {INSTALL}");
+    }
+    if let Some(seconds) = starts_again_in(service) {
+        let why = why.unwrap_or_else(|| "it ended".to_owned());
+        return format!("{why}; it starts again by itself in {seconds} s, or now with {AGAIN}");
+    }
+    match (service.get("ActiveState"), why) {
+        ("activating", _) => "it is starting: look again in a moment; `handoff logs -f` shows how far it is".to_owned(),
+        ("deactivating", _) => format!("it is stopping; then {AGAIN}"),
+        (_, Some(why)) => format!("it does not run: {why}; once that is repaired: {AGAIN}"),
+        (_, None) => format!("it does not run; start it with {AGAIN}"),
+    }
+}
+
+/// One sentence for each thing that somebody should look at, with its remedy.
+pub(super) fn problems(
+    ctx: &Context,
+    manager: &Manager,
+    (service, socket): (&Unit, &Unit),
+    answer: &Result<Answer, Failure>,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    if !service.is_active() {
+        problems.push(not_running(service));
+    }
+    if service.unmask().is_some() {
+        // Nothing else can be seen of it, or helps.
+        return problems;
+    }
+    if let Some(unmask) = socket.unmask() {
+        problems.push(format!("{SOCKET} is masked, so a restart loses connection attempts: `{unmask}`, then {AGAIN}"));
+    } else if !socket.is_active() {
+        problems.push(format!("{SOCKET} does not listen, so a restart loses connection attempts: {AGAIN}"));
+    }
+    match answer {
+        Ok(answer) if Some(answer.pid) != service.main_pid() => {
+            problems.push(format!("another handoffd answers (pid {}): stop it, then {AGAIN}", answer.pid));
+        }
+        Ok(answer) if answer.outdated => {
+            problems.push(format!("the program on disk is newer than the one that runs: {AGAIN}"));
+        }
+        Ok(answer) if answer.version != crate::VERSION => {
+            problems.push(format!("it is {}, this is handoff {}: {AGAIN}", answer.version, crate::VERSION));
+        }
+        Err(failure) if service.is_active() => problems.push(format!("{}: {AGAIN}", failure.message)),
+        Ok(_) | Err(_) => {}
+    }
+    let program = service.program();
+    if let Some(program) = program.filter(|program| !program.exists()) {
+        problems.push(format!("its program {} is gone: {INSTALL}", program.display()));
+    }
+    if service.get("UnitFileState") != "enabled" {
+        problems.push(format!("{SERVICE} does not start when you log in: {INSTALL}"));
+    }
+    if service.get("NeedDaemonReload") == "yes" {
+        problems.push(format!("the unit has changed since it was loaded: {AGAIN}"));
+    }
+    problems.extend(variables::differences(ctx, manager));
+    problems
+}
