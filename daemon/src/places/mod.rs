@@ -139,6 +139,14 @@ impl Places {
         places
     }
 
+    /// Folders for what belongs to processes of this user on this host, best first; they may have to be made.
+    #[must_use]
+    pub fn run_dirs(&self) -> Vec<PathBuf> {
+        let socket = self.runtime_dir.as_deref().map(socket::in_runtime_dir);
+        let sockets = socket.into_iter().chain([self.fallback_socket()]);
+        sockets.filter_map(|socket| socket.parent().map(Path::to_path_buf)).collect()
+    }
+
     /// Makes the folders that the daemon needs before it takes the instance lock: state folder and socket folder.
     ///
     /// # Errors

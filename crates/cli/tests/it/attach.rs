@@ -79,6 +79,23 @@ fn a_session_that_is_told_to_leave_ends_its_program() {
 }
 
 #[test]
+fn the_file_of_a_session_that_was_killed_is_removed_by_the_next() {
+    let (world, _daemon) = world();
+    let script = "cat > /dev/null; echo \"$HANDOFF_TASK_FILE\" > name; while [ -e name ]; do sleep 0.05; done";
+    let session = attach(&world, script);
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    let name = || std::path::PathBuf::from(world.read("name").trim());
+    eventually("the program runs", || world.project().join("name").exists() && name().is_absolute());
+    assert_eq!(name().parent().unwrap(), world.run_dir().join("handoffd"));
+    let _other = attach(&world, "true");
+    assert!(name().exists(), "a session that lives has its file");
+    session.kill();
+    assert!(name().exists());
+    let _next = attach(&world, "true");
+    assert!(!name().exists());
+}
+
+#[test]
 fn a_folder_that_is_no_project_is_refused() {
     let (world, _daemon) = world();
     let said = world.said(world.command().current_dir(world.home()).args(["attach", "--exec", "true"]));

@@ -167,6 +167,12 @@ impl Running {
         self.child.wait().unwrap().code()
     }
 
+    /// Kills it, and nothing that it has started.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Its exit code, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<i32> {
         self.child.try_wait().unwrap().and_then(|status| status.code())

@@ -1,6 +1,6 @@
 //! A program for each job: how it is started, what it is given, and what its output means.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -17,7 +17,9 @@ use tokio::time::timeout;
 use wire::limits::REPORT;
 
 use super::worker::{Job, Kind, Said};
-use super::{group, report};
+use super::{group, report, task_file};
+use crate::context::Context;
+use crate::failure::Failure;
 use crate::spawn;
 
 /// The end of standard error that is kept: 2,000 characters of at most four bytes.
@@ -30,6 +32,8 @@ const PIPES_WITHIN: Duration = Duration::from_secs(2);
 pub(super) struct Exec {
     command: String,
     root: PathBuf,
+    /// Where task files are made.
+    run_dirs: Vec<PathBuf>,
     /// The team member whose packets these are.
     member: Option<String>,
     said: Sender<Said>,
@@ -46,13 +50,22 @@ struct Running {
 type Bytes = Arc<Mutex<Vec<u8>>>;
 
 impl Exec {
-    pub(super) fn new(command: String, root: PathBuf, member: Option<String>, said: Sender<Said>) -> Self {
-        Self { command, root, member, said, running: None }
+    /// Tidies up after sessions that were killed.
+    pub(super) fn new(
+        ctx: &Context,
+        command: String,
+        member: Option<String>,
+        said: Sender<Said>,
+    ) -> Result<Self, Failure> {
+        let (root, run_dirs) = (ctx.working_dir()?.to_owned(), ctx.places()?.run_dirs());
+        task_file::sweep(&run_dirs, ctx.now());
+        Ok(Self { command, root, run_dirs, member, said, running: None })
     }
 
     /// Returns when the program really runs.
     pub(super) fn start(&mut self, job: Job) -> Result<(), String> {
-        let file = task_file(&job.json).map_err(|error| format!("cannot write the task file: {error}"))?;
+        let file = task_file::create(&self.run_dirs, &job.json)
+            .map_err(|error| format!("cannot write the task file: {error}"))?;
         let child = self.spawn(&job, &file).map_err(|error| format!("cannot start the command: {error}"))?;
         let group = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
         let run = tokio::spawn(run(child, job, file, self.said.clone()));
@@ -91,14 +104,6 @@ impl Exec {
             group::end(group).await;
         }
     }
-}
-
-/// Readable by its owner alone; removed when dropped.
-fn task_file(json: &str) -> io::Result<NamedTempFile> {
-    let mut file = tempfile::Builder::new().prefix("handoff-task-").suffix(".json").tempfile()?;
-    file.write_all(json.as_bytes())?;
-    file.flush()?;
-    Ok(file)
 }
 
 /// From the start of the program to what it means.

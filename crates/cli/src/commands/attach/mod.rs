@@ -9,6 +9,7 @@ mod person;
 mod report;
 mod serve;
 mod session;
+mod task_file;
 mod worker;
 
 use tokio::sync::mpsc;
@@ -25,7 +26,7 @@ use worker::Worker;
 /// Get the tasks of the project in the working folder, here or in a program
 ///
 /// With --exec, each task runs COMMAND by the shell in the project's root: the message on its standard input,
-/// HANDOFF_TASK_FILE (the dispatch as JSON, removed afterwards), HANDOFF_TASK_ID and HANDOFF_DISPATCH_ID in its
+/// HANDOFF_TASK_FILE (the dispatch as JSON, for this user alone, removed afterwards), HANDOFF_TASK_ID and HANDOFF_DISPATCH_ID in its
 /// environment. Exit 0: its standard output is the report, one JSON object. Anything else is reported as ERROR with the
 /// end of its standard error. When the task is cancelled, its process group gets SIGTERM, and SIGKILL 10 s later.
 ///
@@ -56,7 +57,7 @@ impl Args {
         ctx.block_on(async {
             let (sender, said) = mpsc::channel(SAID);
             let worker = match self.exec {
-                Some(command) => Worker::Program(Exec::new(command, root.clone(), self.member.clone(), sender)),
+                Some(command) => Worker::Program(Exec::new(ctx, command, self.member.clone(), sender)?),
                 None => Worker::Person(Person::new(sender)),
             };
             Session::new(&root, self.member, worker, said)?.run(ctx).await
