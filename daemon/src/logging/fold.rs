@@ -1,8 +1,11 @@
 //! Folding: a fact is written once, its repeats are counted, and the count is written when the window ends (F026, F272).
 //!
-//! Two rules. A fact that is the same in every word is swallowed while its window is open; each window that ends with a
-//! count is followed by a longer one. And one place in the program writes at most [`BURST`] facts of a project in
-//! [`FIRST_WINDOW_MS`], whatever their details. Both tables are bounded. Time is given in, never read here.
+//! Only repeats are held back. A fact that is the same in every word as the one before it of its project is counted while its
+//! window is open; each window that counted something is followed by a longer one. What comes again after something else
+//! was said is news (a state that comes back), and is written, up to [`RETURNS`] times in a window. And one place in the
+//! program writes at most [`BURST`] facts of a project in [`FIRST_WINDOW_MS`], whatever their details. A count is written
+//! before the next fact of its project, so that the lines stay in the order of what happened. All tables are bounded. Time
+//! is given in, never read here.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -17,6 +20,8 @@ pub(super) const FIRST_WINDOW_MS: u64 = 10_000;
 const LONGEST_WINDOW_MS: u64 = 3_600_000;
 /// By how much a window grows when it ended with a count.
 const GROWTH: u64 = 6;
+/// How often a fact that is not the latest of its project is written in one window.
+pub(super) const RETURNS: u32 = 20;
 /// Facts of one place and project that are written in a window, at level info and above.
 pub(super) const BURST: u32 = 100;
 /// Entries in each table; the one that was opened first makes room.
@@ -37,13 +42,21 @@ pub(super) struct Folds {
     hasher: RandomState,
     windows: HashMap<u64, Window>,
     sites: HashMap<u64, Site>,
+    /// The latest fact of each project.
+    latest: HashMap<u64, u64>,
 }
 
 struct Window {
+    /// The project of its facts.
+    scope: u64,
     opened: u64,
     length: u64,
-    /// It follows another window of the same facts.
-    grown: bool,
+    /// Something was counted in it.
+    grows: bool,
+    /// How often its fact came again after another one.
+    returns: u32,
+    /// Since when `count` is counted.
+    since: u64,
     count: u64,
     how: How,
     /// The last fact that was counted.
@@ -59,24 +72,52 @@ struct Site {
 impl Folds {
     /// No facts yet. `first_window_ms` is [`FIRST_WINDOW_MS`] but for tests.
     pub(super) fn new(first_window_ms: u64) -> Self {
-        Self { first_window_ms, hasher: RandomState::new(), windows: HashMap::new(), sites: HashMap::new() }
+        Self {
+            first_window_ms,
+            hasher: RandomState::new(),
+            windows: HashMap::new(),
+            sites: HashMap::new(),
+            latest: HashMap::new(),
+        }
     }
 
-    /// Decides about `fact` at `now` (monotonic ms). Call [`Folds::due`] before, so that no window is over.
+    /// Decides about `fact` at `now` (monotonic ms). Call [`Folds::due`] before, so that no window is over, and
+    /// [`Folds::ahead_of`] before it is written.
     pub(super) fn admit(&mut self, fact: &Fact, now: u64) -> Verdict {
-        let same = self.same(fact);
-        if let Some(window) = self.windows.get_mut(&same) {
+        let (same, scope) = (self.same(fact), self.scope(fact));
+        let is_latest = self.set_latest(scope, same);
+        if let Some(window) = self.windows.get_mut(&same)
+            && (is_latest || window.returns == RETURNS)
+        {
             window.add(fact);
             return Verdict::Counted;
         }
         let site = self.site(fact);
         if fact.level <= Level::INFO && !self.may_write(site, now) {
-            let window = Window::open(now, self.first_window_ms, How::Alike);
+            let window = Window::open(scope, now, self.first_window_ms, How::Alike);
             self.windows.entry(site).or_insert(window).add(fact);
             return Verdict::Counted;
         }
-        self.windows.insert(same, Window::open(now, self.first_window_ms, How::Same));
+        match self.windows.get_mut(&same) {
+            Some(window) => window.returns += 1,
+            None => drop(self.windows.insert(same, Window::open(scope, now, self.first_window_ms, How::Same))),
+        }
         Verdict::Write
+    }
+
+    /// What was counted of the project of `fact` before it: those lines come first.
+    pub(super) fn ahead_of(&mut self, fact: &Fact, now: u64) -> Vec<Fact> {
+        let scope = self.scope(fact);
+        let open = self.windows.values_mut().filter(|window| window.scope == scope && window.how == How::Same);
+        in_order(open.filter_map(|window| window.take(now)).collect())
+    }
+
+    /// Whether the latest fact of this project was the same.
+    fn set_latest(&mut self, scope: u64, same: u64) -> bool {
+        if self.latest.len() >= MOST && !self.latest.contains_key(&scope) {
+            self.latest.clear();
+        }
+        self.latest.insert(scope, same) == Some(same)
     }
 
     /// The counts that are to be written now: of windows that are over, and of those that must make room.
@@ -86,19 +127,17 @@ impl Folds {
             if now < window.ends() {
                 return true;
             }
-            let goes_on = window.count > 0;
-            due.extend(window.close(now));
-            goes_on
+            due.extend(window.take(now));
+            window.go_on(now)
         });
         while self.windows.len() >= MOST {
             let Some(oldest) = self.windows.iter().min_by_key(|(_, window)| window.opened).map(|(&key, _)| key) else {
                 break;
             };
-            due.extend(self.windows.remove(&oldest).and_then(|mut window| window.close(now)));
+            due.extend(self.windows.remove(&oldest).and_then(|mut window| window.take(now)));
         }
         self.sites.retain(|_, site| now < site.opened + self.first_window_ms);
-        due.sort_by_key(|fact| fact.at);
-        due
+        in_order(due)
     }
 
     /// When the next count is to be written, in monotonic ms; `None` while nothing was counted.
@@ -108,9 +147,7 @@ impl Folds {
 
     /// All counts, whatever their windows: the log ends.
     pub(super) fn drain(&mut self, now: u64) -> Vec<Fact> {
-        let mut rest: Vec<_> = self.windows.drain().filter_map(|(_, mut window)| window.close(now)).collect();
-        rest.sort_by_key(|fact| fact.at);
-        rest
+        in_order(self.windows.drain().filter_map(|(_, mut window)| window.take(now)).collect())
     }
 
     fn may_write(&mut self, site: u64, now: u64) -> bool {
@@ -127,14 +164,23 @@ impl Folds {
         self.hasher.hash_one((&fact.site, &said.project, &said.task, &said.message, HashedFields(&said.fields)))
     }
 
+    fn scope(&self, fact: &Fact) -> u64 {
+        self.hasher.hash_one(&fact.said.project)
+    }
+
     fn site(&self, fact: &Fact) -> u64 {
         self.hasher.hash_one((&fact.site, &fact.said.project))
     }
 }
 
+fn in_order(mut counts: Vec<Fact>) -> Vec<Fact> {
+    counts.sort_by_key(|fact| fact.at);
+    counts
+}
+
 impl Window {
-    fn open(opened: u64, length: u64, how: How) -> Self {
-        Self { opened, length, grown: false, count: 0, how, last: None }
+    fn open(scope: u64, opened: u64, length: u64, how: How) -> Self {
+        Self { scope, opened, length, grows: false, returns: 0, since: opened, count: 0, how, last: None }
     }
 
     fn ends(&self) -> u64 {
@@ -142,6 +188,7 @@ impl Window {
     }
 
     fn add(&mut self, fact: &Fact) {
+        self.grows = true;
         self.count += 1;
         match &mut self.last {
             Some(last) if self.how == How::Same => last.at = fact.at,
@@ -149,18 +196,20 @@ impl Window {
         }
     }
 
-    /// Ends this window and opens a longer one. A single repeat is written as it was.
-    fn close(&mut self, now: u64) -> Option<Fact> {
+    /// What was counted so far.
+    fn take(&mut self, now: u64) -> Option<Fact> {
         let mut fact = *self.last.take()?;
-        let within_ms = now.saturating_sub(self.opened);
-        if self.count > 1 || self.grown {
-            fact.repeated = Some(Repeated { count: self.count, within_ms, how: self.how });
-        }
-        self.opened = now;
-        self.grown = true;
-        self.length = (self.length * GROWTH).min(LONGEST_WINDOW_MS);
-        self.count = 0;
+        let within_ms = now.saturating_sub(self.since);
+        fact.repeated = Some(Repeated { count: self.count, within_ms, how: self.how });
+        (self.count, self.since) = (0, now);
         Some(fact)
+    }
+
+    /// Ends this window; a longer one follows if it counted something.
+    fn go_on(&mut self, now: u64) -> bool {
+        (self.opened, self.since, self.returns) = (now, now, 0);
+        self.length = (self.length * GROWTH).min(LONGEST_WINDOW_MS);
+        std::mem::take(&mut self.grows)
     }
 }
 

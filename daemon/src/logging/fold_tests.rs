@@ -19,8 +19,12 @@ fn fact(project: &str, message: &str, detail: u64) -> Fact {
 
 /// Feeds one fact; returns whether it was written, and the counts that came out before it.
 fn feed(folds: &mut Folds, fact: &Fact, now: u64) -> (bool, Vec<u64>) {
-    let counts = folds.due(now).iter().map(|due| due.repeated.map_or(1, |repeated| repeated.count)).collect();
-    (folds.admit(fact, now) == Verdict::Write, counts)
+    let mut counts = folds.due(now);
+    let written = folds.admit(fact, now) == Verdict::Write;
+    if written {
+        counts.extend(folds.ahead_of(fact, now));
+    }
+    (written, counts.iter().filter_map(|count| count.repeated).map(|repeated| repeated.count).collect())
 }
 
 #[test]
@@ -52,14 +56,46 @@ fn a_fact_that_stopped_repeating_is_new_again() {
 }
 
 #[test]
-fn one_repeat_is_written_as_it_was() {
+fn one_repeat_is_counted_too() {
     let mut folds = Folds::new(FIRST_WINDOW_MS);
     let fact = fact("alpha", "x", 0);
     feed(&mut folds, &fact, 0);
     feed(&mut folds, &fact, 1);
-    let due = folds.due(FIRST_WINDOW_MS);
-    assert_eq!(due.len(), 1);
-    assert!(due[0].repeated.is_none());
+    let due: Vec<_> = folds.due(FIRST_WINDOW_MS).iter().map(|due| due.repeated).collect();
+    assert_eq!(due, [Some(Repeated { count: 1, within_ms: FIRST_WINDOW_MS, how: How::Same })]);
+}
+
+#[test]
+fn a_state_that_comes_back_is_news() {
+    let mut folds = Folds::new(FIRST_WINDOW_MS);
+    let (idle, running) = (fact("alpha", "state", 0), fact("alpha", "state", 1));
+    for now in [0, 10, 20, 30] {
+        assert_eq!(feed(&mut folds, &idle, now), (true, vec![]));
+        assert_eq!(feed(&mut folds, &running, now + 5), (true, vec![]));
+    }
+    assert!(!feed(&mut folds, &running, 40).0, "a repeat");
+    assert!(!feed(&mut folds, &running, 41).0);
+    assert!(feed(&mut folds, &fact("beta", "state", 0), 42).0);
+    assert!(!feed(&mut folds, &running, 43).0, "what another project says makes it no news");
+    assert_eq!(feed(&mut folds, &idle, 50), (true, vec![3]), "the count comes first");
+    assert!(folds.due(FIRST_WINDOW_MS + 50).is_empty());
+}
+
+#[test]
+fn two_facts_that_chase_each_other_are_a_few_lines_an_hour() {
+    let mut folds = Folds::new(FIRST_WINDOW_MS);
+    let both = [fact("alpha", "does not answer", 0), fact("alpha", "answers again", 0)];
+    let (mut lines, mut told) = (0, 0);
+    for now in (0..3_600_000_u64).step_by(100) {
+        for fact in &both {
+            let (written, counts) = feed(&mut folds, fact, now);
+            lines += u64::from(written) + u64::try_from(counts.len()).unwrap();
+            told += u64::from(written) + counts.iter().sum::<u64>();
+        }
+    }
+    told += folds.drain(3_600_000).iter().filter_map(|fact| fact.repeated).map(|rest| rest.count).sum::<u64>();
+    assert!(lines <= 5 * 2 * u64::from(RETURNS + 1), "{lines}");
+    assert_eq!(told, 72_000);
 }
 
 #[test]
@@ -68,7 +104,7 @@ fn details_make_a_fact_another_one() {
     assert!(feed(&mut folds, &fact("alpha", "x", 1), 0).0);
     assert!(feed(&mut folds, &fact("alpha", "x", 2), 0).0);
     assert!(feed(&mut folds, &fact("beta", "x", 1), 0).0);
-    assert!(!feed(&mut folds, &fact("alpha", "x", 1), 0).0);
+    assert!(!feed(&mut folds, &fact("alpha", "x", 2), 0).0, "the latest of its project");
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn push_word(line: &mut String, text: &str) {
 fn push_repeated(line: &mut String, repeated: Option<Repeated>) {
     if let Some(Repeated { count, within_ms, how }) = repeated {
         let like = if how == How::Alike { " like it" } else { "" };
-        write!(line, " ({count} more{like} in {} s)", within_ms.div_ceil(1000)).ok();
+        write!(line, " ({count} more{like} in {} s)", within_ms.div_ceil(1000).max(1)).ok();
     }
 }
 

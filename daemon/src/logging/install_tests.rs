@@ -297,7 +297,28 @@ fn a_count_is_written_when_its_window_ends_even_if_nothing_else_happens() {
 }
 
 #[test]
-fn a_single_repeat_is_written_as_it_was() {
-    let lines = lines(Form::Priority, |_| (0..2).for_each(|_| info!("again")));
-    assert_eq!(lines, ["<6>again", "<6>again"]);
+fn what_comes_back_is_written_at_once_and_in_order() {
+    let lines = lines(Form::Priority, |_| {
+        for state in ["waiting", "waiting", "running", "waiting", "running"] {
+            info!(project = "p", state);
+        }
+    });
+    let expected = ["waiting", "waiting (1 more in 1 s)", "running", "waiting", "running"];
+    assert_eq!(lines, expected.map(|line| format!("<6>project=p  state={line}")));
+}
+
+#[test]
+fn a_count_has_the_time_at_which_it_is_told() {
+    let lines = Lines::default();
+    let sink = Sink::Other(Box::new(lines.clone()));
+    let level = parse_level("info").unwrap();
+    let (subscriber, guard) = assemble(sink, Progress::default(), Form::Plain, level, Folds::new(50)).unwrap();
+    let told = with_default(subscriber, || {
+        (0..3).for_each(|_| info!("again"));
+        Wall::now()
+    });
+    guard.progress.wait_for(2, Duration::from_secs(30));
+    let text = lines.0.lock().unwrap().clone();
+    let at = Wall::parse(text.lines().nth(1).unwrap().split(' ').next().unwrap()).unwrap();
+    assert!(at > told && text.ends_with("again (2 more in 1 s)\n"), "{text}");
 }

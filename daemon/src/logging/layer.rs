@@ -83,9 +83,8 @@ impl Pipe {
 
     /// Writes the counts whose window is over. Returns when the next one is, in monotonic ms.
     fn end_windows(&self, state: &mut State) -> Option<u64> {
-        for fact in state.folds.due(clock::monotonic_ms()) {
-            state.send(&self.form.line(&fact));
-        }
+        let due = state.folds.due(clock::monotonic_ms());
+        self.tell_counts(state, due);
         state.folds.next_due()
     }
 
@@ -94,9 +93,8 @@ impl Pipe {
         let mut state = self.lock();
         state.tell_losses_at = 0;
         self.tell_losses(&mut state);
-        for fact in state.folds.drain(clock::monotonic_ms()) {
-            state.send(&self.form.line(&fact));
-        }
+        let rest = state.folds.drain(clock::monotonic_ms());
+        self.tell_counts(&mut state, rest);
         state.closed = true;
         self.wake.notify_all();
     }
@@ -114,10 +112,22 @@ impl Pipe {
         let next = self.end_windows(&mut state);
         self.tell_losses(&mut state);
         match state.folds.admit(fact, clock::monotonic_ms()) {
-            Verdict::Write => state.send(&self.form.line(fact)),
+            Verdict::Write => {
+                let before = state.folds.ahead_of(fact, clock::monotonic_ms());
+                self.tell_counts(&mut state, before);
+                state.send(&self.form.line(fact));
+            }
             // The thread that ends windows sleeps until `next`, or for good: it must hear of an earlier end.
             Verdict::Counted if next != state.folds.next_due() => self.wake.notify_all(),
             Verdict::Counted => {}
+        }
+    }
+
+    /// A count is a fact of the moment when it is told: `(4 more in 10 s)` are the 10 s before the time of the line.
+    fn tell_counts(&self, state: &mut State, counts: Vec<Fact>) {
+        for mut count in counts {
+            count.at = Wall::now();
+            state.send(&self.form.line(&count));
         }
     }
 
