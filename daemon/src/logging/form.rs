@@ -205,7 +205,7 @@ fn style_of(level: Level) -> Style {
 }
 
 /// The syslog priority that `sd-daemon(3)` describes.
-fn priority(level: Level) -> u8 {
+pub(crate) fn priority(level: Level) -> u8 {
     match level {
         Level::ERROR => 3,
         Level::WARN => 4,

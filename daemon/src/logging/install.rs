@@ -19,6 +19,7 @@ use super::panics;
 use super::rotating::RotatingFile;
 use super::settings::{Colour, LogError, LogSettings, Stderr, Target};
 use super::sink::{Counted, Progress, Sink};
+use crate::causes::chain;
 use crate::clock::Wall;
 use crate::config::LogFormat;
 
@@ -71,7 +72,7 @@ fn build(settings: &LogSettings) -> Result<(impl Subscriber + Send + Sync + use<
         Target::Files(files) => match RotatingFile::open(files.clone(), Wall::now()) {
             (_, Some(error @ LogError::NotAFolder { .. })) => return Err(error),
             (file, error) => {
-                let words = |error: LogError| format!("there is no log, it is tried again: {}", error.in_full());
+                let words = |error: LogError| format!("there is no log, it is tried again: {}", chain(&error));
                 (Sink::File(file), error.map(words))
             }
         },

@@ -18,6 +18,8 @@ mod settings;
 mod sink;
 
 pub use files::files;
+pub(crate) use form::priority;
 pub use form::{project_of_line, task_of_line};
 pub use install::{LogGuard, LogStats, init};
+pub(crate) use settings::Stderr;
 pub use settings::{Colour, FileSettings, LogError, LogSettings, Target};

@@ -12,6 +12,7 @@ use rustix::fs::OFlags;
 
 use super::files::{self, Name};
 use super::settings::{FileSettings, LogError};
+use crate::causes::chain;
 use crate::clock::{self, Wall};
 
 /// How long after a failed attempt to open a file the next one is made, in ms.
@@ -84,7 +85,7 @@ impl RotatingFile {
     fn reopen(&mut self, now: Wall, size: u64) -> Result<(), LogError> {
         let opened = open_for(&self.settings, now, size).inspect_err(|error| {
             self.not_before = clock::monotonic_ms() + RETRY_MS;
-            self.refused = error.in_full();
+            self.refused = chain(error);
         });
         self.active = Some(opened?);
         Ok(())
@@ -132,7 +133,7 @@ fn open_first(mut name: Name, dir: &Path) -> Result<Active, LogError> {
         match open_file(name.clone(), dir) {
             Ok(active) => {
                 let remark =
-                    first.map(|error| format!("{}; the log goes on in {}", error.in_full(), active.path.display()));
+                    first.map(|error| format!("{}; the log goes on in {}", chain(&error), active.path.display()));
                 return Ok(Active { remark, ..active });
             }
             Err(error) if !error.is_of_one_name() => return Err(first.unwrap_or(error)),

@@ -1,6 +1,5 @@
 //! What the log can be told, how that follows from configuration and environment, and how the log refuses.
 
-use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -94,7 +93,7 @@ fn target(config: &LogConfig, stderr: Stderr, default_dir: &Path) -> Target {
 
 /// Who reads the standard error stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stderr {
+pub(crate) enum Stderr {
     /// A person, now.
     Terminal,
     /// The service manager's journal, which adds the time and understands priorities.
@@ -106,7 +105,7 @@ pub(super) enum Stderr {
 impl Stderr {
     /// `journal_stream` holds device and inode of the stream that systemd gave us. Somebody may have redirected stderr
     /// since, and children inherit the variable: therefore the numbers must be those of our stderr.
-    pub(super) fn look(journal_stream: Option<&OsStr>) -> Self {
+    pub(crate) fn look(journal_stream: Option<&OsStr>) -> Self {
         if io::stderr().is_terminal() {
             return Self::Terminal;
         }
@@ -172,14 +171,6 @@ impl LogError {
             Self::Taken { .. } => true,
             Self::Io { source, .. } => source.kind() == io::ErrorKind::PermissionDenied,
             _ => false,
-        }
-    }
-
-    /// With the system's words.
-    pub(super) fn in_full(&self) -> String {
-        match self.source() {
-            Some(source) => format!("{self}: {source}"),
-            None => self.to_string(),
         }
     }
 }

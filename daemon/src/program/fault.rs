@@ -4,9 +4,11 @@
 use std::os::unix::net::UnixListener;
 use std::process::ExitCode;
 
+use tracing::Level;
 use wire::error::{ErrorCode, ErrorObject, Problem, Refusal};
 
-use super::{Exit, tell};
+use super::Exit;
+use super::voice::Voice;
 use crate::causes::chain;
 use crate::server::turn_away;
 use crate::supervision::Supervisor;
@@ -30,12 +32,13 @@ impl Fault {
     pub(super) fn end(
         &self,
         supervisor: Supervisor,
+        voice: Voice,
         waiting: Option<UnixListener>,
         still: &dyn Fn() -> bool,
     ) -> ExitCode {
         supervisor.says(&self.sentence());
         if let Some(Err(error)) = waiting.map(|waiting| turn_away(&waiting, &self.refusal(), still)) {
-            tell(&[format!("clients that wait cannot be told: {error}")]);
+            voice.tell(Level::WARN, &[format!("clients that wait cannot be told: {error}")]);
         }
         match (self.exit, supervisor) {
             // launchd starts again whatever does not end with 0. Where another start would not help it must be 0 (F133).

@@ -4,22 +4,24 @@ mod args;
 mod descriptors;
 mod fault;
 mod signals;
+mod voice;
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser as _;
+use tracing::Level;
 
 use self::args::Args;
 use self::fault::Fault;
 use self::signals::Signals;
+use self::voice::Voice;
 use crate::causes::chain;
 use crate::config::{Config, Finding, Invalid};
 use crate::env::Env;
 use crate::instance::InstanceError;
-use crate::logging::{self, LogGuard, LogSettings};
+use crate::logging::{self, LogGuard, LogSettings, Target};
 use crate::manager::ConfigFile;
 use crate::places::{self, Places};
 use crate::run::{RunError, Startup, run};
@@ -55,35 +57,35 @@ pub fn command() -> clap::Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let env = Env::from_process();
-    let supervisor = Supervisor::of(&env);
+    let (supervisor, voice) = (Supervisor::of(&env), Voice::of(&env));
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(words) => return not_understood(&words, supervisor),
+        Err(words) => return not_understood(&words, supervisor, voice),
     };
     if args.check {
-        let (exit, lines) = match prepare(&args, env.clone()) {
-            Ok(ready) => (Exit::Good, ready.warnings),
-            Err(fault) => (fault.exit, fault.lines),
+        let (exit, level, lines) = match prepare(&args, env.clone()) {
+            Ok(ready) => (Exit::Good, Level::WARN, ready.warnings),
+            Err(fault) => (fault.exit, Level::ERROR, fault.lines),
         };
-        tell(&lines);
+        voice.tell(level, &lines);
         return exit.into();
     }
     let listener = Listener::from_environment();
     let waiting = listener.as_ref().ok().and_then(Listener::passed);
     let listener = listener.map_err(|error| Fault::failed(&error));
-    match listener.and_then(|listener| serve(prepare(&args, env.clone())?, listener, supervisor)) {
+    match listener.and_then(|listener| serve(prepare(&args, env.clone())?, listener, supervisor, voice)) {
         Ok(exit) => exit.into(),
         Err(fault) => {
-            tell(&fault.lines);
+            voice.tell(Level::ERROR, &fault.lines);
             // The file may be mended while clients are told of it.
             let is_same = || prepare(&args, env.clone()).is_err_and(|now| now.lines == fault.lines);
-            fault.end(supervisor, waiting, &|| fault.exit != Exit::Invalid || is_same())
+            fault.end(supervisor, voice, waiting, &|| fault.exit != Exit::Invalid || is_same())
         }
     }
 }
 
 /// `--help` and `--version` come here as well.
-fn not_understood(words: &clap::Error, supervisor: Supervisor) -> ExitCode {
+fn not_understood(words: &clap::Error, supervisor: Supervisor, voice: Voice) -> ExitCode {
     // Nobody is left to tell when this fails.
     words.print().ok();
     if !words.use_stderr() {
@@ -92,7 +94,7 @@ fn not_understood(words: &clap::Error, supervisor: Supervisor) -> ExitCode {
     let first = words.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     let waiting = Listener::from_environment().ok().as_ref().and_then(Listener::passed);
     let fault = Fault { exit: Exit::Invalid, what: "its command line is wrong", lines: vec![first] };
-    fault.end(supervisor, waiting, &|| true)
+    fault.end(supervisor, voice, waiting, &|| true)
 }
 
 /// What was found out before anything is started.
@@ -123,15 +125,18 @@ fn prepare(args: &Args, env: Env) -> Result<Ready, Fault> {
     Ok(Ready { env, config, config_file, places, projects, warnings: lines(&warnings) })
 }
 
-fn serve(ready: Ready, listener: Listener, supervisor: Supervisor) -> Result<Exit, Fault> {
+fn serve(ready: Ready, listener: Listener, supervisor: Supervisor, voice: Voice) -> Result<Exit, Fault> {
     // Before the log is opened in there: this error says whose the folder is and what to do (F159).
     ready.places.prepare().map_err(|error| Fault::failed(&error))?;
     let settings = LogSettings::from_config(&ready.config.log, &ready.env, &ready.places.log_dir);
     let log = Arc::new(logging::init(&settings).map_err(|error| Fault::failed(&error))?);
     // A full disk stops the log and not the daemon; `daemon.status` says it as long as it is so.
-    tell(log.trouble().as_slice());
+    voice.tell(Level::WARN, log.trouble().as_slice());
     start(ready, listener, supervisor, &log).map_err(|error| {
-        tracing::error!(error = chain(&*error), "handoffd cannot run");
+        // Whoever reads stderr is told in any case, and need not hear it twice.
+        if matches!(settings.target, Target::Files(_)) {
+            tracing::error!(error = chain(&*error), "handoffd cannot run");
+        }
         let exit = match error.downcast_ref::<RunError>() {
             Some(RunError::Instance(InstanceError::Held { .. })) => Exit::AnotherRuns,
             _ => Exit::Failed,
@@ -169,13 +174,4 @@ fn start(
     // Threads that hang in a file system are not waited for (D73).
     runtime.shutdown_background();
     Ok(if result?.left_behind.is_empty() { Exit::Good } else { Exit::Failed })
-}
-
-/// Lines for the person who started the program.
-fn tell(lines: &[String]) {
-    let mut stderr = std::io::stderr().lock();
-    for line in lines {
-        // Nobody is left to tell when this fails.
-        writeln!(stderr, "handoffd: {line}").ok();
-    }
 }

@@ -57,10 +57,36 @@ fn an_invalid_configuration_does_not_start() {
 }
 
 #[test]
+fn the_journal_hears_why_once_and_as_an_error() {
+    use std::os::unix::fs::MetadataExt as _;
+    let world = World::new();
+    let said = |args: &[&str], code: i32| {
+        let file = world.write("err", "");
+        let meta = std::fs::metadata(&file).unwrap();
+        let mut command = world.command(args);
+        command.env("JOURNAL_STREAM", format!("{}:{}", meta.dev(), meta.ino()));
+        command.stderr(std::fs::File::options().append(true).open(&file).unwrap());
+        assert_eq!(command.status().unwrap().code(), Some(code));
+        std::fs::read_to_string(&file).unwrap()
+    };
+    world.write("bad.toml", "task = 1\n");
+    let refused = said(&["--config", "bad.toml"], 2);
+    assert!(refused.starts_with("<3>handoffd: ") && refused.lines().count() == 1, "{refused}");
+    let running = world.start(&[]);
+    let held = said(&[], 3);
+    assert!(held.starts_with("<3>handoffd: ") && held.lines().count() == 1, "{held}");
+    drop(running);
+}
+
+#[test]
 fn a_closed_terminal_stops_it_and_an_open_one_does_not() {
     let world = World::new();
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    // The daemon must not hold it, too.
+    // No other process must hold it, too: not this daemon, and none that another test starts at this moment.
+    #[cfg(target_os = "linux")]
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    let terminal = openpt(flags).unwrap();
     fcntl_setfd(&terminal, FdFlags::CLOEXEC).unwrap();
     unlockpt(&terminal).unwrap();
     let name = ptsname(&terminal, Vec::new()).unwrap();
