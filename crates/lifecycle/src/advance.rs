@@ -354,8 +354,9 @@ impl Project {
         u64::try_from(wait).ok().filter(|ms| *ms > 0).map(|ms| now.awake.plus(ms))
     }
 
+    /// Of a daemon that stops nothing is told any more: what it lets go of is not being opened.
     fn show(&mut self, out: &mut Out) {
-        if self.refresh_shown(out.now.wall) {
+        if self.refresh_shown(out.now.wall) && self.stopping != Stopping::Released {
             out.push(Effect::Record(Fact::State));
         }
     }

@@ -16,6 +16,7 @@
 mod advance;
 mod block;
 mod claim;
+mod command;
 mod control;
 mod done;
 mod effect;
@@ -42,6 +43,7 @@ mod turn;
 mod view;
 mod why;
 
+pub use command::{elsewhere, show};
 pub use done::{
     Acquired, Checked, ClaimResult, Done, Failure, Holder, Recovered, Seen, SettleResult, SubmitResult, WriteResult,
 };

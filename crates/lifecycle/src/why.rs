@@ -1,5 +1,6 @@
 //! The words of a status: one sentence why, and the one command next (promise 7). Decides nothing.
 
+use crate::command::quoted;
 use crate::event::BusyWith;
 use crate::state::{Delivery as Stage, Halt, Lock, Presence, Project, Running, Task, Turn};
 use crate::status::{Reason, State};
@@ -139,16 +140,6 @@ impl Running {
         let open = self.owner.file.as_deref().unwrap_or(&self.owner.session_id);
         format!("pi --session {}", quoted(open))
     }
-}
-
-/// For a shell: as it is where that is harmless, else in single quotes.
-fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@".contains(c);
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    let clean: String = text.chars().filter(|c| !c.is_control()).collect();
-    format!("'{}'", clean.replace('\'', "'\\''"))
 }
 
 /// Milliseconds as people write them: `30 s`, `24 h`.

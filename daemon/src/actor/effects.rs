@@ -195,7 +195,7 @@ impl Actor {
 
     /// Nothing is held any more: a removed project's actor ends, a disabled one stays to be enabled again.
     fn has_gone(&mut self) {
-        self.lock_changed(wire::event::LockChange::Released, None);
+        self.lock_released();
         self.hub.has_gone(&self.path);
         self.gone = self.ending;
         if self.gone {

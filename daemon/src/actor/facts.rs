@@ -3,7 +3,7 @@
 //! Bodies are never logged, only ids and sizes (F277). Two rows are written by the jobs and not here, since their order
 //! matters: RUNNING right behind the file, the end of a task before the file (D22, D67).
 
-use lifecycle::{Ended, Fact, Level, LogResult, TaskMeta, Wall};
+use lifecycle::{Ended, Fact, Level, TaskMeta, Wall};
 use queue::DispatchId;
 use wire::daemon_calls::NoticeLevel;
 use wire::event::{EventKind, LockChange, SessionChange};
@@ -11,7 +11,7 @@ use wire::journal::{self, Entry, Row};
 use wire::session::{EndStatus, Ownership};
 
 use super::hooks::About;
-use super::{Actor, bodies};
+use super::{Actor, bodies, said};
 use crate::convert;
 
 /// The level's word on the wire.
@@ -73,7 +73,7 @@ impl Actor {
     }
 
     fn rejected(&mut self, task: &TaskMeta, text: &str, at: Wall) {
-        tracing::warn!(project = %self.path.display(), task = task.task_id, "a task was rejected");
+        tracing::warn!(project = %self.path.display(), task = task.task_id, why = text, "a task was rejected");
         let task_id = Some(task.task_id.clone()).filter(|id| !id.is_empty());
         self.hook_end(About::task(task_id.as_deref().unwrap_or_default()).error(text));
         let problems = self.queue.problems.clone();
@@ -187,8 +187,8 @@ impl Actor {
     }
 
     fn ended_fact(&mut self, ended: &Ended) {
-        let (task_id, status) = (ended.task.task_id.clone(), if ended.complete { "COMPLETE" } else { "ERROR" });
-        tracing::info!(project = %self.path.display(), task = task_id, status, "the task has ended");
+        let task_id = ended.task.task_id.clone();
+        said::ended(&self.path, &task_id, ended.complete, ended.error.as_deref());
         let row = self.last_ended.as_deref();
         let error = row.and_then(|row| row.error.clone()).or_else(|| ended.error.clone());
         let verdict = row.and_then(|row| row.verdict.clone());
@@ -205,9 +205,6 @@ impl Actor {
         self.prepared = None;
         let row = self.last_ended.take();
         self.tell_waiters(&ended.task.task_id, row.as_deref());
-        if ended.log == LogResult::Failed {
-            tracing::error!(project = %self.path.display(), "the work log does not have the task's line");
-        }
     }
 
     fn demoted(&mut self, task_id: String, dispatch: DispatchId, text: String) {
@@ -281,30 +278,42 @@ impl Actor {
             return;
         }
         self.told_state = Some(Box::new(told));
-        tracing::info!(project = %self.path.display(), state = state.as_str(), reason = reason.map(|r| r.as_str()), "state");
+        said::state(&self.path, &shown);
         let row = journal::StateChanged { state, reason, why: shown.why.clone() };
         self.journal(self.hub.now().wall, Entry::State(row));
         self.hook_state(&shown);
         self.publish(EventKind::ProjectState { state, reason, why: shown.why, next: shown.next });
     }
 
-    fn lock_taken(&self, recovered: bool, at: Wall) {
+    fn lock_taken(&mut self, recovered: bool, at: Wall) {
         let change = if recovered { LockChange::Recovered } else { LockChange::Taken };
-        if recovered {
-            tracing::warn!(project = %self.path.display(), "the lock of a dead owner was recovered");
-        } else {
-            tracing::info!(project = %self.path.display(), "the lock is ours");
+        match (recovered, std::mem::take(&mut self.handed_over)) {
+            (false, _) => tracing::info!(project = %self.path.display(), "the lock is ours"),
+            (true, true) => {
+                tracing::info!(project = %self.path.display(), "the lock is ours; the daemon before this one left it to us");
+            }
+            (true, false) => tracing::warn!(project = %self.path.display(), "the lock of a dead owner was recovered"),
         }
+        self.holds_lock = true;
         self.journal(at, Entry::Lock(journal::LockSeen { change, holder: None }));
         self.publish(EventKind::Lock { change, holder: None });
     }
 
-    fn lock_lost(&self, why: &str, at: Wall) {
-        tracing::warn!(project = %self.path.display(), why, "the lock is not ours");
+    /// The state that follows is the warning.
+    fn lock_lost(&mut self, why: &str, at: Wall) {
+        tracing::info!(project = %self.path.display(), why, "the lock is not ours");
+        self.holds_lock = false;
         let foreign = self.project.status(at).verdict.is_some();
         let (change, holder) = (if foreign { LockChange::Blocked } else { LockChange::Lost }, Some(why.to_owned()));
         self.journal(at, Entry::Lock(journal::LockSeen { change, holder: holder.clone() }));
         self.publish(EventKind::Lock { change, holder });
+    }
+
+    /// Nothing is held any more.
+    pub(super) fn lock_released(&mut self) {
+        if std::mem::take(&mut self.holds_lock) {
+            self.lock_changed(LockChange::Released, None);
+        }
     }
 
     /// The lock was let go, or somebody else's was moved aside (D16, D19).
@@ -327,15 +336,17 @@ impl Actor {
             "standby" => (SessionChange::Attached, Some(Ownership::Standby)),
             _ => (SessionChange::Left, None),
         };
-        tracing::info!(project = %self.path.display(), session = session_id, what, "session");
+        said::session(&self.path, &session_id, what);
         let row = journal::SessionSeen { session_id: session_id.clone(), change, ownership };
         self.journal(at, Entry::Session(row));
         self.publish(EventKind::Session { session_id, change, ownership });
     }
 
     fn notice(&self, urgency: Level, text: String, _at: Wall) {
-        tracing::info!(project = %self.path.display(), notice = text, "notice");
-        self.hook_notice(urgency, &text);
+        if !self.is_told_otherwise(&text) {
+            said::notice(&self.path, urgency, &text);
+            self.hook_notice(urgency, &text);
+        }
         self.publish(EventKind::Notice { level: level(urgency), text });
     }
 }

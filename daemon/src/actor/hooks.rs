@@ -46,7 +46,7 @@ impl Actor {
         }
         let kind = if about.error.is_some() { Kind::Failed } else { Kind::Done };
         let task_id = Some(about.task_id.to_owned()).filter(|id| !id.is_empty());
-        let show = task_id.as_ref().map(|id| format!("handoff show {id}"));
+        let show = task_id.as_deref().map(lifecycle::show);
         let shown = self.status();
         self.hook(Notice {
             task_id,
@@ -68,20 +68,27 @@ impl Actor {
         }
     }
 
-    /// What was told to the session. What a state or the end of a task says is told with that.
-    pub(super) fn hook_notice(&self, urgency: Level, text: &str) {
-        let shown = self.status();
+    /// Whether what the session is told is also told as a state that needs a person, or with the end of its task.
+    pub(super) fn is_told_otherwise(&self, text: &str) -> bool {
         let of_a_task = self.queue.task_id.as_ref().is_some_and(|id| text.starts_with(id.as_str()));
-        if urgency == Level::Info || of_a_task || kind_of(shown.state, shown.reason).is_some() {
+        let shown = self.status();
+        of_a_task || kind_of(shown.state, shown.reason).is_some()
+    }
+
+    /// What was told to the session and is told nowhere else.
+    pub(super) fn hook_notice(&self, urgency: Level, text: &str) {
+        if urgency == Level::Info {
             return;
         }
-        let why = Some(text.to_owned());
+        let (shown, why) = (self.status(), Some(text.to_owned()));
         self.hook(Notice { task_id: self.queue.task_id.clone(), why, ..notice(Kind::NeedsYou, &shown) });
     }
 
     fn hook(&self, notice: Notice) {
         let mask = |text: Option<String>| text.map(|text| secrets::mask(&text).into_owned());
-        let notice = Notice { why: mask(notice.why), verdict: mask(notice.verdict), ..notice };
+        // The person who reads it is not in the project's folder.
+        let next = notice.next.map(|next| lifecycle::elsewhere(&next, &notice.project, &notice.project));
+        let notice = Notice { why: mask(notice.why), next, verdict: mask(notice.verdict), ..notice };
         self.hub.notifier.send(&self.settings.notify_command, self.settings.notify_timeout, notice);
     }
 }

@@ -12,6 +12,7 @@ pub mod mail;
 mod open;
 mod refusals;
 mod replies;
+mod said;
 mod status;
 mod wait;
 
@@ -98,6 +99,10 @@ struct Actor {
     /// The journal's row of the end that is being written.
     last_ended: Option<Box<wire::journal::Ended>>,
     moved_to: Option<String>,
+    /// The lock was told to be ours.
+    holds_lock: bool,
+    /// The daemon before this one stopped in order and left the lock for a task that runs.
+    handed_over: bool,
     /// Since when the lock is ours.
     lock_since: Option<jiff::Timestamp>,
     /// It ends as soon as nothing is held any more.
@@ -157,6 +162,8 @@ impl Actor {
             runs: Vec::new(),
             last_ended: None,
             moved_to: None,
+            holds_lock: false,
+            handed_over: false,
             lock_since: None,
             ending: false,
             gone: false,
@@ -310,6 +317,7 @@ impl Actor {
         let is_read = matches!(done, Done::Read(_));
         let begun = files.begun.is_some();
         let outlived = files.outlived.take();
+        self.handed_over = std::mem::take(&mut files.handed_over);
         let kept = std::mem::take(&mut files.kept);
         self.lock_since = files.lock.as_ref().and_then(|lock| lock.content().acquired_at);
         self.queue.clone_from(&files.queue);
@@ -331,7 +339,6 @@ impl Actor {
 
     fn is_stuck(&mut self) {
         self.hung = true;
-        tracing::warn!(project = %self.path.display(), "the project's file system does not answer");
         self.publish_state();
     }
 

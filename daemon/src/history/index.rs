@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use lifecycle::{Facts, Wall};
 use queue::DispatchId;
 use wire::control::Lifted;
+use wire::event::LockChange;
 use wire::journal::{Entry, Row};
 use wire::session::EndStatus;
 
@@ -29,6 +30,8 @@ pub struct Past {
     pub newest: Option<(DispatchId, Facts)>,
     /// The task of that dispatch, if it ended in ERROR and nobody lifted the wait for its runs (D66).
     failed: Option<String>,
+    /// The daemon before this one let go of the project in order.
+    released: bool,
 }
 
 /// A task, its dispatch, and its runs that may still be at work (D66).
@@ -42,7 +45,7 @@ pub type Index = HashMap<String, Past>;
 pub fn build(journal: &Journal) -> Index {
     let mut index = Index::new();
     let result = journal::index(journal.path(), crate::clock::Wall::from_unix_ms(i64::MIN), |line| {
-        if !is_about_a_dispatch(line) {
+        if !is_of_interest(line) {
             return;
         }
         if let Ok(row) = Row::parse(line)
@@ -58,8 +61,9 @@ pub fn build(journal: &Journal) -> Index {
 }
 
 /// A cheap look before the parse: most rows of a long journal are about states and sessions.
-fn is_about_a_dispatch(line: &str) -> bool {
-    line.contains("\"dispatch_id\":\"") || line.contains("\"kind\":\"resumed\"")
+fn is_of_interest(line: &str) -> bool {
+    line.contains("\"dispatch_id\":\"")
+        || ["\"kind\":\"resumed\"", "\"kind\":\"lock\""].iter().any(|kind| line.contains(kind))
 }
 
 impl Past {
@@ -109,6 +113,7 @@ impl Past {
                 self.lines.retain(|(known, _)| Some(*known) != id);
                 self.failed = None;
             }
+            Entry::Lock(row) => self.released = row.change == LockChange::Released,
             Entry::Resumed(row) if row.lifted.contains(&Lifted::RunsAlive) => self.failed = None,
             Entry::Ended(row) => {
                 let newest = self.newest.as_ref().map(|(id, _)| id.to_string());
@@ -138,6 +143,11 @@ impl Past {
         }
         let runs: Vec<_> = facts.runs.iter().filter(|run| run.background && run.state.is_live()).cloned().collect();
         (!runs.is_empty()).then_some((task_id, *dispatch, runs))
+    }
+
+    /// Whether the daemon before this one stopped in order. Told once.
+    pub fn take_released(&mut self) -> bool {
+        std::mem::take(&mut self.released)
     }
 
     fn change(&mut self, dispatch: &str, at: Option<Wall>, change: impl FnOnce(&mut Facts)) {

@@ -36,13 +36,17 @@ impl Files {
                 self.lock = Some(lock);
                 let same = recovered.as_ref().filter(|content| same_boot(content, me));
                 self.dead_owner_since = same.and_then(|content| content.acquired_at);
+                let is_ours = recovered.as_ref().is_some_and(|content| content.version.is_some());
                 let recovered = recovered.map(|content| recovered_from(&content, me));
-                let lost = self.sweep(&dir, context).unwrap_or_else(|failure| {
+                let lost = self.sweep(&dir, context).unwrap_or_else(|error| {
                     // The lock is ours all the same, and what the dead owner left must not be lost with this error.
-                    tracing::warn!(project = %self.path.display(), ?failure, "leftovers could not be swept");
+                    tracing::warn!(project = %self.path.display(), error, "leftovers could not be swept");
                     Vec::new()
                 });
-                self.outlived = self.past(context).take_outlived().map(Box::new);
+                let past = self.past(context);
+                let (outlived, released) = (past.take_outlived().map(Box::new), past.take_released());
+                self.handed_over = released && is_ours;
+                self.outlived = outlived;
                 self.past.take_if(|past| past.is_empty());
                 Acquired::Ours { recovered, fresh_folder, lost }
             }
@@ -96,7 +100,7 @@ impl Files {
     }
 
     /// Removes our leftovers; a planner's write that nobody saw is kept and told (D64).
-    fn sweep(&self, dir: &ProjectDir, context: &Context) -> Result<Vec<String>, Failure> {
+    fn sweep(&self, dir: &ProjectDir, context: &Context) -> Result<Vec<String>, String> {
         let queue = dir.read_queue().ok().and_then(|file| Document::parse(&file.bytes).ok());
         let current = queue.map(|document| document.fingerprint());
         let judge = |bytes: &[u8]| {
@@ -107,7 +111,7 @@ impl Files {
                 || history::was_dispatched(&context.hub.journal, &self.path, &print.to_string());
             if known { SwapVerdict::Known } else { SwapVerdict::Unseen }
         };
-        let swept = dir.sweep_temporaries(context.now, judge).map_err(|fault| failure::io(&fault))?;
+        let swept = dir.sweep_temporaries(context.now, judge).map_err(|fault| failure::chain(&fault))?;
         Ok(swept.lost.iter().map(|path| path.display().to_string()).collect())
     }
 

@@ -61,6 +61,8 @@ pub struct Files {
     pub ended: Option<Box<wire::journal::Ended>>,
     /// Runs of an ended task that outlived the daemon before this one (D66); told once.
     pub outlived: Option<Box<Outlived>>,
+    /// The lock was left by a daemon that stopped in order; told once.
+    pub handed_over: bool,
     /// Writes of the planner that nobody saw, kept aside on the way (D64).
     pub kept: Vec<String>,
     /// The settings of the dispatch that was claimed, with the project's own file as it is now (D68, D71).
@@ -118,6 +120,7 @@ impl Files {
             ended: None,
             moved_to: None,
             outlived: None,
+            handed_over: false,
             kept: Vec::new(),
             claimed_with: None,
             tracked: TrackedCache::default(),

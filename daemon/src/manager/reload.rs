@@ -48,7 +48,7 @@ impl State {
         {
             tracing::warn!(%error, "the log keeps its level");
         }
-        tracing::info!(keys = changes.live.len() + changes.projects.len(), "the configuration was read again");
+        tracing::info!(changed = changes.live.len() + changes.projects.len(), "the configuration was read again");
         self.hub.set_config(Arc::new(config));
         // Also without a change: projects' own files may have changed.
         self.look_again().await;

@@ -17,16 +17,20 @@ struct Document<'a> {
     /// How many more of the same came meanwhile; absent when none did.
     #[serde(skip_serializing_if = "is_none")]
     repeated: u64,
+    /// How many more of this kind came at the same time, of other tasks or projects; absent when none did.
+    #[serde(skip_serializing_if = "is_none")]
+    others: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-fn is_none(repeated: &u64) -> bool {
-    *repeated == 0
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The line, with its end.
 pub(super) fn line(order: &Order) -> Vec<u8> {
-    let document = Document { version: 1, at: &order.at, notice: &order.notice, repeated: order.repeated };
+    let Order { at, notice, repeated, others, .. } = order;
+    let document = Document { version: 1, at, notice, repeated: *repeated, others: *others };
     // Strings and numbers always serialize.
     let mut line = serde_json::to_vec(&document).unwrap_or_default();
     line.push(b'\n');

@@ -15,17 +15,16 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use self::queue::{Order, Put, Queue};
+use self::queue::{CROWD, Order, Put, Queue};
 use self::run::{Ended, Surroundings};
 use crate::env::Env;
 
 /// What a notice is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Something waits for a person that no other kind says.
     NeedsYou,
@@ -39,6 +38,27 @@ pub enum Kind {
     Halted,
     /// The task is held.
     Held,
+}
+
+impl Kind {
+    /// The word in the document and in the log.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "needs_you",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Blocked => "blocked",
+            Self::Halted => "halted",
+            Self::Held => "held",
+        }
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 /// One notice. Its members are those of the published document.
@@ -102,37 +122,54 @@ impl Notifier {
             return;
         }
         let Ok(runtime) = Handle::try_current() else {
-            tracing::warn!(kind = ?notice.kind, "a notice came too late for the command");
+            let (project, kind) = (notice.project, notice.kind.as_str());
+            tracing::warn!(project, task = notice.task_id, kind, "a notice came too late for the command");
             return;
         };
         let order = Order::new(command.to_vec(), timeout, notice);
-        let (put, starts) = {
-            let mut queue = lock(&self.shared.queue);
-            let put = queue.put(order, Instant::now());
-            (put, queue.next())
-        };
+        let put = lock(&self.shared.queue).put(order, Instant::now());
         match put {
             Put::Queued => {}
-            Put::Folded => tracing::debug!("a notice was folded into the same one before it"),
-            Put::Dropped(dropped) => {
-                let (kind, project) = (dropped.notice.kind, dropped.notice.project);
-                tracing::warn!(project, ?kind, "too many notices wait for the command; one was left out");
-            }
+            Put::Folded => tracing::debug!("a notice was folded into one before it"),
+            Put::Held => drop(runtime.spawn(self.shared.clone().release_later())),
+            Put::Dropped(dropped) => dropped.tell_dropped(),
         }
-        self.shared.count();
-        if let Some(order) = starts {
-            runtime.spawn(self.shared.clone().work(order));
-        }
+        self.shared.clone().go_on(&runtime);
     }
 
-    /// Waits until no command waits or runs. Each ends at its timeout at the latest.
+    /// Waits until no command waits or runs; what is held goes at once. Each ends at its timeout at the latest.
     pub async fn idle(&self) {
+        self.shared.clone().release(None);
         // The sender lives as long as `self`.
         self.shared.busy.subscribe().wait_for(|busy| *busy == 0).await.ok();
     }
 }
 
 impl Shared {
+    async fn release_later(self: Arc<Self>) {
+        // A little later than it must be, for whoever measures time otherwise.
+        tokio::time::sleep(CROWD + Duration::from_millis(50)).await;
+        self.release(Some(Instant::now()));
+    }
+
+    fn release(self: Arc<Self>, now: Option<Instant>) {
+        let dropped = lock(&self.queue).release(now);
+        dropped.iter().for_each(Order::tell_dropped);
+        if let Ok(runtime) = Handle::try_current() {
+            self.go_on(&runtime);
+        }
+    }
+
+    /// Starts what may run now.
+    fn go_on(self: Arc<Self>, runtime: &Handle) {
+        self.count();
+        loop {
+            let next = lock(&self.queue).next();
+            let Some(order) = next else { return };
+            runtime.spawn(self.clone().work(order));
+        }
+    }
+
     /// Runs one command after the other while any wait.
     async fn work(self: Arc<Self>, first: Order) {
         let mut order = Some(first);
@@ -158,16 +195,21 @@ impl Shared {
                 true
             }
         };
-        let kind = tracing::field::debug(order.notice.kind);
+        let notice = &order.notice;
+        let (project, task, kind) = (&notice.project, notice.task_id.as_deref(), notice.kind.as_str());
         match ended {
-            Ended::Code { code: 0, .. } => tracing::info!(program, kind, code = 0, "the notice command ended"),
-            Ended::Code { code, said } => tracing::warn!(program, kind, code, said, "the notice command failed"),
+            Ended::Code { code: 0, .. } => {
+                tracing::info!(project, task, kind, program, code = 0, "the notice command ended");
+            }
+            Ended::Code { code, said } => {
+                tracing::warn!(project, task, kind, program, code, said, "the notice command failed");
+            }
             Ended::Signal { signal, said } => {
-                tracing::warn!(program, kind, signal, said, "the notice command was ended by a signal");
+                tracing::warn!(project, task, kind, program, signal, said, "the notice command was ended by a signal");
             }
             Ended::TimedOut => {
                 let timeout = humantime::format_duration(order.timeout);
-                tracing::warn!(program, kind, %timeout, "the notice command took too long and was killed");
+                tracing::warn!(project, task, kind, program, %timeout, "the notice command took too long and was killed");
             }
             Ended::NotStarted(error) if fresh => {
                 let path = self.surroundings.path();
@@ -175,6 +217,13 @@ impl Shared {
             }
             Ended::NotStarted(_) => {}
         }
+    }
+}
+
+impl Order {
+    fn tell_dropped(&self) {
+        let (project, task, kind) = (&self.notice.project, self.notice.task_id.as_deref(), self.notice.kind.as_str());
+        tracing::warn!(project, task, kind, "too many notices wait for the command; one was left out");
     }
 }
 

@@ -1,11 +1,12 @@
-//! Which notice is handed over next: a few at a time, a bounded number waiting, the same ones folded.
+//! Which notice is handed over next: a few at a time, a bounded number waiting, the same ones folded, and of one kind only a
+//! few in a short time: after a reboot the tasks of fifty projects fail at once, and a person hears of it six times.
 //!
 //! Pure bookkeeping; time is given in.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::Notice;
+use super::{Kind, Notice};
 use crate::clock;
 
 /// Commands that run side by side.
@@ -14,6 +15,10 @@ const AT_A_TIME: usize = 2;
 const MOST_WAITING: usize = 64;
 /// The same notice again within this time is counted, not handed over.
 const SAME: Duration = Duration::from_secs(30);
+/// Notices of one kind that are handed over within [`CROWD`], whatever they are about.
+const FEW: u32 = 5;
+/// Those beyond are counted until it is over; then the newest is handed over with their number.
+pub(super) const CROWD: Duration = Duration::from_secs(10);
 /// So many are remembered to know the same one again.
 const REMEMBERED: usize = 64;
 
@@ -27,11 +32,13 @@ pub(super) struct Order {
     pub(super) at: String,
     /// How many more of the same came.
     pub(super) repeated: u64,
+    /// How many others of its kind came at the same time.
+    pub(super) others: u64,
 }
 
 impl Order {
     pub(super) fn new(command: Vec<String>, timeout: Duration, notice: Notice) -> Self {
-        Self { command, timeout, notice, at: clock::Wall::now().to_string(), repeated: 0 }
+        Self { command, timeout, notice, at: clock::Wall::now().to_string(), repeated: 0, others: 0 }
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -46,6 +53,8 @@ pub(super) enum Put {
     Queued,
     /// The same one was handed over lately, or waits.
     Folded,
+    /// It is the first beyond the few of its kind: [`Queue::release`] is to be called when [`CROWD`] is over.
+    Held,
     /// It waits, and this one had to make room.
     Dropped(Box<Order>),
 }
@@ -56,6 +65,15 @@ pub(super) struct Queue {
     running: usize,
     /// Handed over lately, oldest first, each with how often it came again.
     lately: VecDeque<(Instant, Order)>,
+    /// What was handed over of each kind, by command.
+    crowds: HashMap<(Kind, Vec<String>), Crowd>,
+}
+
+struct Crowd {
+    since: Instant,
+    handed_over: u32,
+    /// The newest of those that are counted.
+    held: Option<Order>,
 }
 
 impl Queue {
@@ -77,6 +95,41 @@ impl Queue {
             self.lately.pop_front();
         }
         self.lately.push_back((now, Order { repeated: 0, ..order.clone() }));
+        match self.crowd(&order, now) {
+            crowd if crowd.handed_over < FEW => crowd.handed_over += 1,
+            Crowd { held: Some(held), .. } => {
+                *held = Order { others: held.others + 1, ..order };
+                return Put::Folded;
+            }
+            crowd => {
+                crowd.held = Some(order);
+                return Put::Held;
+            }
+        }
+        self.wait(order)
+    }
+
+    /// What was handed over lately of the kind of `order`.
+    fn crowd(&mut self, order: &Order, now: Instant) -> &mut Crowd {
+        self.crowds.retain(|_, crowd| crowd.held.is_some() || now.saturating_duration_since(crowd.since) < CROWD);
+        let fresh = Crowd { since: now, handed_over: 0, held: None };
+        self.crowds.entry((order.notice.kind, order.command.clone())).or_insert(fresh)
+    }
+
+    /// Hands over what was held of crowds that are over by `now`, or of all.
+    pub(super) fn release(&mut self, now: Option<Instant>) -> Vec<Order> {
+        let is_over = |crowd: &Crowd| now.is_none_or(|now| now.saturating_duration_since(crowd.since) >= CROWD);
+        let over = self.crowds.extract_if(|_, crowd| is_over(crowd));
+        let held: Vec<Order> = over.filter_map(|(_, crowd)| crowd.held).collect();
+        held.into_iter()
+            .filter_map(|order| match self.wait(order) {
+                Put::Dropped(dropped) => Some(*dropped),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn wait(&mut self, order: Order) -> Put {
         self.waiting.push_back(order);
         if self.waiting.len() > MOST_WAITING
             && let Some(oldest) = self.waiting.pop_front()
@@ -102,20 +155,24 @@ impl Queue {
         self.next()
     }
 
-    /// How many wait or run.
+    /// How many wait, are held or run.
     pub(super) fn open(&self) -> usize {
-        self.waiting.len() + self.running
+        let held = self.crowds.values().filter(|crowd| crowd.held.is_some()).count();
+        self.waiting.len() + held + self.running
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Kind;
     use super::*;
 
     fn order(text: &str) -> Order {
+        order_of(Kind::Blocked, text)
+    }
+
+    fn order_of(kind: Kind, text: &str) -> Order {
         let notice = Notice {
-            kind: Kind::Blocked,
+            kind,
             project: "/p".into(),
             task_id: None,
             dispatch_id: None,
@@ -154,16 +211,49 @@ mod tests {
     }
 
     #[test]
+    fn of_a_crowd_a_few_are_told_and_the_rest_is_one_with_a_number() {
+        let (mut queue, start) = (Queue::default(), Instant::now());
+        let put = |queue: &mut Queue, number: u32| queue.put(order_of(Kind::Failed, &number.to_string()), start);
+        for number in 0..FEW {
+            assert!(matches!(put(&mut queue, number), Put::Queued));
+        }
+        assert!(matches!(put(&mut queue, 10), Put::Held));
+        for number in 11..50 {
+            assert!(matches!(put(&mut queue, number), Put::Folded));
+        }
+        assert!(matches!(queue.put(order("another kind"), start), Put::Queued));
+        assert_eq!(handed_over(&mut queue).len(), FEW as usize + 1);
+        assert!(queue.release(Some(start + CROWD / 2)).is_empty() && queue.next().is_none() && queue.open() == 1);
+        assert!(queue.release(Some(start + CROWD)).is_empty());
+        let last = queue.next().unwrap();
+        assert_eq!((last.notice.why.as_deref(), last.others), (Some("49"), 39));
+        assert!(matches!(queue.put(order_of(Kind::Failed, "later"), start + CROWD), Put::Queued));
+    }
+
+    #[test]
+    fn what_is_held_goes_at_the_end() {
+        let (mut queue, start) = (Queue::default(), Instant::now());
+        for number in 0..=FEW {
+            queue.put(order(&number.to_string()), start);
+        }
+        handed_over(&mut queue);
+        queue.release(None);
+        assert_eq!(handed_over(&mut queue), [(FEW.to_string(), 0)]);
+    }
+
+    #[test]
     fn few_run_and_few_wait() {
         let (mut queue, now) = (Queue::default(), Instant::now());
         for number in 0..AT_A_TIME {
             queue.put(order(&number.to_string()), now);
             assert!(queue.next().is_some());
         }
+        // Each of a command of its own: no crowd.
+        let of_its_own = |text: &str| Order { command: vec![text.to_owned()], ..order(text) };
         for number in 100..100 + MOST_WAITING {
-            assert!(matches!(queue.put(order(&number.to_string()), now), Put::Queued));
+            assert!(matches!(queue.put(of_its_own(&number.to_string()), now), Put::Queued));
         }
-        let Put::Dropped(dropped) = queue.put(order("last"), now) else { panic!("the oldest makes room") };
+        let Put::Dropped(dropped) = queue.put(of_its_own("last"), now) else { panic!("the oldest makes room") };
         assert_eq!(dropped.notice.why.unwrap(), "100");
         assert!(queue.next().is_none());
         assert_eq!(queue.ended().unwrap().notice.why.unwrap(), "101");

@@ -152,13 +152,32 @@ async fn r12_its_environment_is_explicit() {
 async fn f262_a_thousand_notices_leave_no_child() {
     let world = World::new();
     for number in 0..1000 {
-        world.send_to(&["true"], LONG, &number.to_string());
+        world.send_to(&["true", &number.to_string()], LONG, "a");
     }
     world.idle().await;
     World::check_no_zombies();
     let ran = world.logged("the notice command ended").len();
     assert_eq!(ran + world.logged("one was left out").len(), 1000, "each ran or was counted");
     assert!((1..=100).contains(&ran), "{ran}: few wait");
+}
+
+#[tokio::test]
+async fn fifty_failures_at_once_are_six_notices() {
+    let world = World::new();
+    for number in 0..50 {
+        world.send(r#"cat >> "$1/told""#, LONG, &number.to_string());
+    }
+    world.idle().await;
+    let told = fs::read_to_string(world.path("told")).unwrap();
+    let told: Vec<serde_json::Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut others: Vec<_> = told.iter().map(|notice| notice["others"].as_u64()).collect();
+    others.sort_unstable();
+    assert_eq!(others, [None, None, None, None, None, Some(44)]);
+    let named = world.logged("the notice command ended");
+    assert!(
+        named.iter().all(|line| line.contains("kind=\"failed\"") && line.contains("project=\"/home/you/P\"")),
+        "{named:?}"
+    );
 }
 
 #[tokio::test]

@@ -85,6 +85,41 @@ fn f276_a_log_that_cannot_be_written_is_told_and_stops_nothing_else() {
 }
 
 #[test]
+fn each_matter_is_one_line_at_its_level_and_a_stop_tells_of_no_state() {
+    let stage = stage_with("");
+    stage.project.replace(b"{");
+    stage.control.wait_state(&stage.project, "unreadable", "invalid_json");
+    stage.project.plan(&Task::new("t-1"));
+    let dispatch = stage.session.wait_dispatch("t-1");
+    stage.session.finish(&dispatch, report::error("a text that no log may have"));
+    stage.project.replace(br#"{"schema_version": 3, "status": "PENDING", "task_id": "t-2"}"#);
+    wait::until_true("it is rejected", || stage.project.status() == "ERROR" && stage.daemon.log().contains("task=t-2"));
+    let (world, daemon) = (stage.world, stage.daemon);
+    assert!(daemon.terminate().success());
+    let log = log_of(&world);
+    let at = |level: &str| log.lines().filter(|line| line.contains(level)).collect::<Vec<_>>();
+    let warned = at(" WARN ");
+    let expected = [
+        "state=unreadable reason=invalid_json why=",
+        "task=t-1 the task has ended status=ERROR",
+        "task=t-2 a task was rejected why=",
+    ];
+    assert_eq!(warned.len(), expected.len(), "{warned:#?}");
+    assert!(
+        warned.iter().zip(expected).all(|(line, words)| line.contains(words) && line.contains(" project=")),
+        "{warned:#?}"
+    );
+    assert!(at(" ERROR ").is_empty() && !log.contains("a text that no log may have"), "{log}");
+    let behind = log.split("handoffd is stopping").nth(1).unwrap();
+    assert!(!behind.contains("state="), "{behind}");
+}
+
+fn log_of(world: &World) -> String {
+    let folders = fs::read_dir(world.state_dir()).unwrap().map(|entry| entry.unwrap().path());
+    folders.filter(|path| path.to_string_lossy().contains("/log-")).map(|path| log_text(&path)).collect()
+}
+
+#[test]
 fn f274_an_idle_daemon_says_nothing() {
     let stage = stage_with("[watch]\nsweep_interval = \"100ms\"\n");
     stage.session.ping();

@@ -104,9 +104,10 @@ fn r12_each_kind_of_notice_has_its_document() {
     session.finish(&dispatch, report::reviewed("VERDICT: approve"));
     let mut done = wait_kind(&told, "done");
     assert!(done["at"].take().as_str().is_some_and(|at| at.ends_with('Z')), "{done}");
+    let show = format!("handoff show t-1 --project {}", project.root().display());
     let expected = json!({
         "version": 1, "at": null, "kind": "done", "project": project.root(), "task_id": "t-1", "dispatch_id": dispatch.id,
-        "state": "idle", "reason": null, "why": null, "next": "handoff show t-1", "verdict": done["verdict"],
+        "state": "idle", "reason": null, "why": null, "next": show, "verdict": done["verdict"],
     });
     assert_eq!(done, expected);
     assert!(done["verdict"].as_str().is_some_and(|verdict| verdict.contains("approve")), "{done}");

@@ -53,6 +53,28 @@ fn f060_a_killed_daemon_leaves_its_task_to_the_next_one() {
 }
 
 #[test]
+fn a_restart_in_mid_task_is_no_warning_and_a_crash_is_one() {
+    let stage = stage();
+    let dispatch = running(&stage);
+    let (session, project, world) = (stage.session, stage.project, stage.world);
+    assert!(stage.daemon.terminate().success());
+    let daemon = world.start();
+    let back = session.reattach(daemon.socket(), &delivered(&dispatch)).unwrap();
+    back.ping();
+    let log = daemon.log();
+    assert!(log.contains("the daemon before this one left it to us"), "{log}");
+    assert!(!log.contains(" WARN ") && !log.contains("state=starting"), "{log}");
+    daemon.kill();
+    let daemon = world.start();
+    let back = back.reattach(daemon.socket(), &delivered(&dispatch)).unwrap();
+    back.ping();
+    let warned: Vec<String> = daemon.log().lines().filter(|line| line.contains(" WARN ")).map(str::to_owned).collect();
+    assert!(warned.len() == 1 && warned[0].contains("the lock of a dead owner was recovered"), "{warned:?}");
+    back.finish(&dispatch, report::complete());
+    assert_eq!(project.status(), "COMPLETE");
+}
+
+#[test]
 fn sigterm_keeps_the_binding_of_a_running_task() {
     let stage = stage();
     let dispatch = running(&stage);

@@ -4,8 +4,6 @@ use std::path::Path;
 
 use wire::status::ProjectStatus;
 
-use crate::shell::quoted;
-
 /// Whether a suggested command mends something. One that waits or ends a task does not, and a model or a person who is told
 /// that it helps may run it.
 pub(crate) fn mends(next: &str) -> bool {
@@ -20,17 +18,8 @@ pub(crate) fn local(project: &ProjectStatus, all: &[ProjectStatus], here: Option
         return Some(next.clone());
     }
     let unique = all.iter().filter(|other| other.name == project.name).count() == 1 && !project.name.contains('/');
-    let which = quoted(if unique { &project.name } else { &project.path });
-    let path = quoted(&project.path);
-    Some(match next.split(' ').nth(1).filter(|_| next.starts_with("handoff ")) {
-        Some("cancel" | "retry" | "take" | "wait") => format!("{next} --project {which}"),
-        Some("resume" | "unlock" | "enable" | "pause" | "disable") => format!("{next} {which}"),
-        Some("init") => format!("{next} {path}"),
-        Some("lint") => format!("{next} {}", quoted(&format!("{}/tasks.json", project.path))),
-        // These look at no project, and the folder may be what is missing.
-        Some("projects" | "logs" | "status") => next.clone(),
-        _ => format!("cd {path} && {next}"),
-    })
+    let which = if unique { &project.name } else { &project.path };
+    Some(lifecycle::elsewhere(next, which, &project.path))
 }
 
 #[cfg(test)]
