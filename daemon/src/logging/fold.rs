@@ -7,7 +7,7 @@
 //! before the next fact of its project, so that the lines stay in the order of what happened. All tables are bounded. Time
 //! is given in, never read here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, Hash, RandomState};
 
 use tracing::Level;
@@ -41,6 +41,8 @@ pub(super) struct Folds {
     first_window_ms: u64,
     hasher: RandomState,
     windows: HashMap<u64, Window>,
+    /// Those windows that have a count to tell.
+    counting: HashSet<u64>,
     sites: HashMap<u64, Site>,
     /// The latest fact of each project.
     latest: HashMap<u64, u64>,
@@ -76,6 +78,7 @@ impl Folds {
             first_window_ms,
             hasher: RandomState::new(),
             windows: HashMap::new(),
+            counting: HashSet::new(),
             sites: HashMap::new(),
             latest: HashMap::new(),
         }
@@ -90,12 +93,14 @@ impl Folds {
             && (is_latest || window.returns == RETURNS)
         {
             window.add(fact);
+            self.counting.insert(same);
             return Verdict::Counted;
         }
         let site = self.site(fact);
         if fact.level <= Level::INFO && !self.may_write(site, now) {
             let window = Window::open(scope, now, self.first_window_ms, How::Alike);
             self.windows.entry(site).or_insert(window).add(fact);
+            self.counting.insert(site);
             return Verdict::Counted;
         }
         match self.windows.get_mut(&same) {
@@ -108,8 +113,15 @@ impl Folds {
     /// What was counted of the project of `fact` before it: those lines come first.
     pub(super) fn ahead_of(&mut self, fact: &Fact, now: u64) -> Vec<Fact> {
         let scope = self.scope(fact);
-        let open = self.windows.values_mut().filter(|window| window.scope == scope && window.how == How::Same);
-        in_order(open.filter_map(|window| window.take(now)).collect())
+        let mut before = Vec::new();
+        self.counting.retain(|key| match self.windows.get_mut(key) {
+            Some(window) if window.scope != scope || window.how == How::Alike => true,
+            window => {
+                before.extend(window.and_then(|window| window.take(now)));
+                false
+            }
+        });
+        in_order(before)
     }
 
     /// Whether the latest fact of this project was the same.
@@ -123,10 +135,11 @@ impl Folds {
     /// The counts that are to be written now: of windows that are over, and of those that must make room.
     pub(super) fn due(&mut self, now: u64) -> Vec<Fact> {
         let mut due = Vec::new();
-        self.windows.retain(|_, window| {
+        self.windows.retain(|key, window| {
             if now < window.ends() {
                 return true;
             }
+            self.counting.remove(key);
             due.extend(window.take(now));
             window.go_on(now)
         });
@@ -134,6 +147,7 @@ impl Folds {
             let Some(oldest) = self.windows.iter().min_by_key(|(_, window)| window.opened).map(|(&key, _)| key) else {
                 break;
             };
+            self.counting.remove(&oldest);
             due.extend(self.windows.remove(&oldest).and_then(|mut window| window.take(now)));
         }
         self.sites.retain(|_, site| now < site.opened + self.first_window_ms);
@@ -142,11 +156,12 @@ impl Folds {
 
     /// When the next count is to be written, in monotonic ms; `None` while nothing was counted.
     pub(super) fn next_due(&self) -> Option<u64> {
-        self.windows.values().filter(|window| window.count > 0).map(Window::ends).min()
+        self.counting.iter().filter_map(|key| self.windows.get(key)).map(Window::ends).min()
     }
 
     /// All counts, whatever their windows: the log ends.
     pub(super) fn drain(&mut self, now: u64) -> Vec<Fact> {
+        self.counting.clear();
         in_order(self.windows.drain().filter_map(|(_, mut window)| window.take(now)).collect())
     }
 
