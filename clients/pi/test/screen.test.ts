@@ -131,6 +131,7 @@ test("the log tells what happened, oldest first", () => {
   const rows = [
     { at: "2020-01-02T08:02:00.000Z", kind: "ended", task_id: "T-1", status: "COMPLETE", error: null, verdict: "approved", result: "done" },
     { at: "2020-01-02T08:01:00.000Z", kind: "session", change: "attached" },
+    { at: "2020-01-02T08:00:00.000Z", kind: "ended", task_id: null, status: "ERROR", error: "bad\u001b[2J" },
     { at: "2020-01-02T08:00:00.000Z", kind: "rejected", task_id: null, error: "bad\u001b[2J" },
   ];
   const [first, second, ...none] = logText(rows as never).split("\n");
@@ -190,6 +191,16 @@ test("a task that had ended before is not said to have been cancelled", async (t
     const { pi } = await commanding(t, { "task.cancel": { was, now: "ERROR", session: "finished_first", live_runs: [] } });
     assert.match(await pi.command("cancel"), words);
   }
+});
+
+test("resume says which task it gave up", async (t) => {
+  const made = await world(t, (method, _params, daemon) => {
+    if (method !== "project.resume") return method === "daemon.status" ? { result: STATUS } : undefined;
+    daemon.notify("event", { seq: 1, at: "x", project: "/p", kind: "task_ended", task_id: "T-1", dispatch_id: id, status: "ERROR", error: "x", verdict: null });
+    return { result: { path: "/p", name: "p", state: "idle", reason: null, why: null, next: null, lifted: ["halted"] } };
+  });
+  const id = await handOver(made);
+  assert.equal(await made.pi.command("resume"), "Lifted: halted. T-1 was given up. The project is idle.");
 });
 
 test("next asks first, and does nothing on no", async (t) => {

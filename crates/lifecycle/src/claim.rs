@@ -28,6 +28,7 @@ impl Project {
     fn started(&mut self, claim: Claiming, hash: RawHash, displaced: bool, out: &mut Out) {
         self.block = None;
         self.lifted = None;
+        self.untold = None;
         let content = Content::Running { task: Box::new(claim.task.clone()), by: Some(claim.dispatch), facts: None };
         self.view = Some(Box::new(View { hash: Some(hash), content }));
         let (task, dispatch, again) = (claim.task.clone(), claim.dispatch, claim.again);
@@ -76,6 +77,7 @@ impl Project {
             last_seen: now.wall,
             cancelling: None,
             left: false,
+            gone: Vec::new(),
         }));
     }
 

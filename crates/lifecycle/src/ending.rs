@@ -6,7 +6,7 @@ use crate::done::{Failure, WriteResult};
 use crate::effect::{Effect, Fact, Level};
 use crate::job::{EndWrite, Job, Outcome};
 use crate::reply::{LogResult, Refusal, Reply, SessionReach};
-use crate::state::{Ended, Ending, JobKind, Out, Project, Running, Stage, Task, Waiting};
+use crate::state::{Ended, Ending, JobKind, Out, Project, Running, Stage, Task, Untold, Waiting};
 use crate::status::Reason;
 use crate::view::{Facts, RawHash, TaskMeta};
 
@@ -277,7 +277,11 @@ impl Project {
         if let Outcome::Ours(text) | Outcome::Demote(text) = &ending.outcome {
             let is_known = matches!(ending.reach, SessionReach::Aborted | SessionReach::Told);
             let level = if is_known { Level::Info } else { Level::Error };
-            self.tell_owner(level, format!("{} ended in ERROR: {text}", ending.task.task_id), out);
+            let text = format!("{} ended in ERROR: {text}", ending.task.task_id);
+            if self.sessions.owner.is_none() {
+                self.untold = Some(Box::new(Untold { dispatch: ending.dispatch, level, text: text.clone() }));
+            }
+            self.tell_owner(level, text, out);
         }
         if let Outcome::Report { body, .. } = ending.outcome {
             out.push(Effect::Drop(body));

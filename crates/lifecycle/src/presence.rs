@@ -264,6 +264,7 @@ impl Project {
             last_seen: facts.last_seen.unwrap_or(since),
             cancelling: None,
             left: false,
+            gone: Vec::new(),
         };
         run.notice_recovered_runs();
         let grace = if run.background { self.settings.async_grace } else { self.settings.reconnect_grace };

@@ -25,8 +25,12 @@ impl Project {
         self.turn_after_run(live, background, out);
     }
 
-    /// Processes of runs are gone: they cannot hold dispatch any more (D66).
+    /// Processes of runs are gone: they cannot hold dispatch any more (D66), and are not at work.
     pub(crate) fn runs_gone(&mut self, ids: &[String]) {
+        if let Task::Running(run) = &mut self.task {
+            let ours = run.runs.iter().map(|run| &run.run_id).filter(|id| ids.contains(id));
+            run.gone.extend(ours.cloned());
+        }
         if let Some(lingering) = &mut self.lingering {
             lingering.runs.retain(|run| !ids.contains(&run.run_id));
             if lingering.runs.is_empty() {
@@ -61,6 +65,11 @@ impl Project {
 }
 
 impl Running {
+    /// Its runs that may be at work.
+    pub(crate) fn at_work(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| run.state.is_live() && !self.gone.contains(&run.run_id))
+    }
+
     /// Whether a background run was observed in what the journal kept.
     pub(crate) fn notice_recovered_runs(&mut self) {
         self.background = self.background_before || observed_background(&self.runs);

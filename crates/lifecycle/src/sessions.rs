@@ -276,6 +276,12 @@ impl Project {
             out.push(Effect::Record(Fact::Session { session_id: owner.who.session_id.clone(), what: "owner" }));
         }
         owner.announced = true;
+        // A session that had the task itself was just answered how it ended.
+        if let Some(untold) = self.untold.take()
+            && self.asked_about(&owner).is_none_or(|known| Some(known) != untold.dispatch)
+        {
+            out.push(Effect::Send { conn: owner.conn, message: Outgoing::Notice(untold.level, untold.text) });
+        }
         self.sessions.owner = Some(owner);
     }
 

@@ -6,7 +6,7 @@ use queue::{DispatchId, Run};
 
 use crate::block::{Backoff, Block};
 use crate::done::Recovered;
-use crate::effect::{Binding, Effect, Verdict};
+use crate::effect::{Binding, Effect, Level, Verdict};
 use crate::event::Command;
 use crate::job::Outcome;
 use crate::reply::{LogResult, SessionReach};
@@ -42,6 +42,8 @@ pub struct Project {
     /// The PENDING that a person let go although a rule holds it (D65).
     pub(crate) lifted: Option<RawHash>,
     pub(crate) lingering: Option<Box<Lingering>>,
+    /// An end that no session was there to be told of: the next one that gets the place is.
+    pub(crate) untold: Option<Box<Untold>>,
     /// The file that a task displaced which was given up since is still to be looked at (D64).
     pub(crate) unsettled: bool,
     pub(crate) block: Option<Box<Block>>,
@@ -159,6 +161,8 @@ pub(crate) struct Running {
     pub(crate) cancelling: Option<Cancelling>,
     /// Its conversation was left for another one, and waits where it is.
     pub(crate) left: bool,
+    /// Runs whose processes have ended while nobody was there to tell how.
+    pub(crate) gone: Vec<String>,
 }
 
 /// Where the owner's session is.
@@ -270,6 +274,14 @@ pub(crate) struct Lingering {
     pub(crate) runs: Vec<Run>,
 }
 
+/// How a task ended, in words.
+#[derive(Debug, Clone)]
+pub(crate) struct Untold {
+    pub(crate) dispatch: Option<DispatchId>,
+    pub(crate) level: Level,
+    pub(crate) text: String,
+}
+
 /// A report that waits for its check.
 #[derive(Debug, Clone)]
 pub(crate) struct Waiting {
@@ -352,6 +364,7 @@ impl Project {
             halt: Halt::default(),
             lifted: None,
             lingering: None,
+            untold: None,
             unsettled: false,
             block: None,
             busy_job: None,

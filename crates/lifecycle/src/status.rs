@@ -187,10 +187,13 @@ impl Project {
         all
     }
 
-    /// The runs whose processes hold dispatch (D66): run id and pid, where known.
+    /// The runs whose processes are to be watched: those that hold dispatch (D66), and those whose end no session tells.
+    /// Run id and pid, where known.
     #[must_use]
     pub fn lingering(&self) -> Vec<(String, Option<u32>)> {
-        let all = self.lingering.iter().flat_map(|lingering| &lingering.runs);
+        let deserted = self.run().filter(|run| run.is_deserted());
+        let untold = deserted.into_iter().flat_map(Running::at_work).filter(|run| run.background);
+        let all = self.lingering_runs().iter().chain(untold);
         all.map(|run| (run.run_id.clone(), run.pid)).collect()
     }
 
@@ -375,7 +378,7 @@ impl Running {
                 _ if self.refused => ReportState::Refused,
                 _ => ReportState::None,
             },
-            runs: (count(RunState::Running), count(RunState::Complete), count(RunState::Failed)),
+            runs: (self.at_work().count(), count(RunState::Complete), count(RunState::Failed)),
             until: self.ends_at(),
             last_seen: self.last_seen,
             session_id: self.owner.session_id.clone(),

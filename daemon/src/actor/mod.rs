@@ -94,7 +94,7 @@ struct Actor {
     warnings: Vec<String>,
     watched: Arc<Watched>,
     processes: Vec<crate::processes::Watch>,
-    /// Runs of an ended task that hold dispatch (D66), by id.
+    /// Runs whose end nobody else tells (D66), by id.
     runs: Vec<(String, crate::processes::Watch)>,
     /// The journal's row of the end that is being written.
     last_ended: Option<Box<wire::journal::Ended>>,
@@ -350,7 +350,7 @@ impl Actor {
         self.peers.iter().find(|peer| peer.conn() == conn)
     }
 
-    /// Watches exactly the runs that hold dispatch, as far as their processes are known.
+    /// Watches exactly the runs whose end nobody else tells, as far as their processes are known.
     fn watch_runs(&mut self) {
         let wanted = self.project.lingering();
         if wanted.is_empty() && self.runs.is_empty() {

@@ -94,9 +94,12 @@ export class HandoffCommand {
         await rpc.call("project.pause", { project }, CALL_MS);
         return this.say("info", "Paused: no further task is handed over. What runs goes on. /handoff resume lifts it.");
       case "resume": {
+        const had = this.session.inbox.hand;
         const { lifted, state, why } = await rpc.call<ProjectResult>("project.resume", { project }, CALL_MS);
+        // Pi lets this line take the place of the notice that said so.
+        const gone = had && this.session.inbox.isOver(had.id) ? ` ${line(had.taskId, 80)} was given up.` : "";
         const what = lifted && lifted.length > 0 ? `Lifted: ${lifted.join(", ").replaceAll("_", " ")}.` : "There was nothing to lift.";
-        return this.say("info", `${what} The project is ${state}${why ? `: ${line(why)}` : ""}.`);
+        return this.say("info", `${what}${gone} The project is ${state}${why ? `: ${line(why)}` : ""}.`);
       }
       case "enable":
         await rpc.call("project.enable", { project }, CALL_MS);

@@ -86,14 +86,17 @@ const isOurs = (next: string): boolean => suggestion(next) !== undefined;
 
 /** The journal's rows that tell a person something, oldest first. */
 export function logText(rows: readonly Row[]): string {
-  const told = rows.flatMap((row) => rowText(row) ?? []).reverse();
+  // What was refused has a row for its end, too, which says no more.
+  const all = rows as unknown as readonly Loose[];
+  const refused = new Set(all.filter((row) => row.kind === "rejected").map((row) => row["error"]));
+  const said = all.filter((row) => row.kind !== "ended" || !refused.has(row["error"]));
+  const told = said.flatMap((row) => rowText(row) ?? []).reverse();
   return told.length === 0 ? "Nothing has happened in this project yet." : told.join("\n");
 }
 
 type Loose = { at: string; kind: string; [member: string]: unknown };
 
-function rowText(row: Row): string | undefined {
-  const loose = row as unknown as Loose;
+function rowText(loose: Loose): string | undefined {
   const text = (member: string, most = 160): string => (typeof loose[member] === "string" ? line(loose[member], most) : "");
   const id = text("task_id", 80);
   const with_ = (what: string, more: string): string => `${clock(loose.at)}  ${id ? `${id} ` : ""}${what}${more ? `: ${more}` : ""}`;

@@ -1,6 +1,9 @@
 //! D21: the session is lost while a task is RUNNING.
 
-use lifecycle::{Event, Known, LeaveReason, Settings, State, Wall};
+use lifecycle::{
+    Attach, Awake, Conn, Done, Effect, Event, Job, Known, LeaveReason, Moment, Outgoing, Process, Req, Settings, State,
+    Wall,
+};
 use queue::RunState;
 
 use crate::rig::{Rig, run};
@@ -106,6 +109,70 @@ fn a_task_without_its_session_says_how_to_get_it_back() {
     rig.close(2);
     rig.shows(State::Running, "");
     assert_eq!(rig.why(), "its session's connection was lost; it is awaited");
+}
+
+/// Whoever would have told of its end is gone, but its process is not hidden.
+#[test]
+fn a_run_whose_session_was_left_is_at_work_only_as_long_as_its_process() {
+    let at_work = |rig: &Rig| rig.project.status(Wall(rig.wall)).task.unwrap().runs.0;
+    let mut rig = with_background();
+    assert!(rig.project.lingering().is_empty(), "its session tells");
+    rig.leave(1, LeaveReason::Other);
+    assert_eq!((rig.project.lingering().len(), at_work(&rig)), (1, 1));
+    rig.event(Event::RunsGone(vec!["r-1".into()]));
+    assert_eq!((rig.project.lingering().len(), at_work(&rig)), (0, 0));
+    let dispatch = rig.dispatch();
+    rig.attach_as(2, "s1", 1, Known::Some { dispatch, delivered: true }, true);
+    rig.run(2, run("r-1", RunState::Complete, true));
+    assert_eq!(rig.project.status(Wall(rig.wall)).task.unwrap().runs, (0, 1, 0));
+}
+
+/// The notices of one event, and of the binding that it leads to.
+fn notices(rig: &mut Rig, event: Event) -> Vec<String> {
+    let moment = Moment { awake: Awake(rig.now), wall: Wall(rig.wall), entropy: 3 };
+    let (mut effects, _) = rig.project.step(event, moment);
+    if effects.iter().any(|effect| matches!(effect, Effect::Job(Job::Bind(_)))) {
+        effects.extend(rig.project.step(Event::Done(Box::new(Done::Bound(Ok([0; 32])))), moment).0);
+    }
+    let notice = |effect| match effect {
+        Effect::Send { message: Outgoing::Notice(_, text), .. } => Some(text),
+        _ => None,
+    };
+    effects.into_iter().filter_map(notice).collect()
+}
+
+#[test]
+fn an_end_that_no_session_was_told_is_told_to_the_next_one_once() {
+    let attach = |n: u64, known| {
+        let (session_id, process) = (format!("s{n}"), Process { pid: 1, started: 1 });
+        let (host, session_file) = ("pi".to_owned(), None);
+        let bound_alive = true;
+        let (conn, req) = (Conn(n), Req(n));
+        Event::Attach(Box::new(Attach {
+            conn,
+            req,
+            session_id,
+            process,
+            idle: true,
+            known,
+            host,
+            session_file,
+            bound_alive,
+        }))
+    };
+    let ended = "T-1 ended in ERROR: The session left the task's conversation without a report.";
+    let left = || {
+        let mut rig = Rig::at_work("T-1");
+        let dispatch = rig.dispatch();
+        rig.leave(1, LeaveReason::Other);
+        (rig, dispatch)
+    };
+    let (mut rig, _) = left();
+    assert_eq!(notices(&mut rig, attach(2, Known::None)), [ended]);
+    assert_eq!(notices(&mut rig, attach(3, Known::None)), [""; 0], "once");
+    let (mut rig, dispatch) = left();
+    let known = Known::Some { dispatch, delivered: true };
+    assert_eq!(notices(&mut rig, attach(2, known)), [""; 0], "its attach was answered with the end");
 }
 
 #[test]

@@ -38,6 +38,7 @@ export async function new_in_mid_task(lab) {
   const ended = await world.ended("ERROR");
   assert.match(ended.error, /aborted|session/i);
   await pi.shows(/handoff: owner, ready/);
+  await pi.showed(new RegExp(`${id} ended in ERROR: `), 20_000);
   await world.submit(easy());
   await world.ended("COMPLETE");
   assert.equal(deliveries(world, id), 1);
@@ -92,6 +93,7 @@ export async function fork_in_mid_task(lab) {
   assert.match(refused.text, /no handed-over task/i);
   world.openGate("writer");
   await eventually("the child has written its line", () => world.read(`${world.project}/notes.txt`), (text) => text === "one line\n");
+  await world.statusIs("no run is said to be at work", (row) => row.task?.runs?.running === 0);
   const back = await pi.send({ type: "switch_session", sessionPath: file });
   assert.equal(back.success, true, JSON.stringify(back));
   const ended = await world.ended("COMPLETE", 90_000);
@@ -171,6 +173,7 @@ export async function killed_in_mid_task(lab) {
   const ended = await world.ended("ERROR", 15_000);
   assert.match(ended.error, /session/i);
   const second = await owner(world);
+  await until("the next session to be told", () => second.notices().some((text) => text.includes(`${id} ended in ERROR`)));
   await world.submit(easy());
   await world.ended("COMPLETE");
   await second.answers("handoff_task_report", 1);
