@@ -43,7 +43,7 @@ impl Files {
     pub(super) fn view(&mut self, dir: &ProjectDir, file: &FileBytes, context: &Context) -> View {
         match self.parsed(file) {
             Ok(document) => self.view_of(dir, file.hash, document, context),
-            Err(view) => view,
+            Err(view) => *view,
         }
     }
 
@@ -57,7 +57,7 @@ impl Files {
     ) -> View {
         let document = match self.parsed(&queue.read) {
             Ok(document) => document,
-            Err(view) => return view,
+            Err(view) => return *view,
         };
         let hash = queue.read.hash;
         if let Some((likely, ahead)) = likely.filter(|_| document.status() == queue::Status::Pending) {
@@ -66,10 +66,10 @@ impl Files {
         self.view_of(dir, hash, document, context)
     }
 
-    fn parsed(&mut self, file: &FileBytes) -> Result<Document, View> {
+    fn parsed(&mut self, file: &FileBytes) -> Result<Document, Box<View>> {
         self.watched.note_read(Some(file.stamp));
         self.fresh = None;
-        Document::parse(&file.bytes).map_err(|problem| self.unreadable(Some(*file.hash.as_bytes()), &problem))
+        Document::parse(&file.bytes).map_err(|problem| Box::new(self.unreadable(Some(*file.hash.as_bytes()), &problem)))
     }
 
     fn view_of(&mut self, dir: &ProjectDir, hash: RawHash, document: Document, context: &Context) -> View {
@@ -82,7 +82,7 @@ impl Files {
 
     fn unreadable(&mut self, hash: Option<[u8; 32]>, problem: &Problem) -> View {
         self.queue = queue_status(None, None, std::slice::from_ref(problem));
-        let content = Content::Unreadable { code: problem.code.as_str(), message: problem.message.clone() };
+        let content = Content::Unreadable { code: problem.code.as_str(), message: problem.message.clone().into() };
         View { hash, content }
     }
 
@@ -121,7 +121,7 @@ impl Files {
         }
         Content::Unreadable {
             code: first.map_or("unsupported_schema_version", |problem| problem.code.as_str()),
-            message: first.map_or_else(String::new, |problem| problem.message.clone()),
+            message: first.map_or_else(String::new, |problem| problem.message.clone()).into(),
         }
     }
 

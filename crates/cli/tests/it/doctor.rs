@@ -226,6 +226,9 @@ fn a_configuration_that_is_invalid_or_odd() {
     let file = world.home().join(".config/handoffd/config.toml");
     write(&file, b"[log]\nlevel = 7\n");
     check(&world, "configuration", "fault", &["level", "handoffd --check"]);
+    let said = world.run(&["doctor"]);
+    let told = format!("{}{}", said.stdout, said.stderr);
+    assert_eq!(told.matches("`log.level`").count(), 1, "it is told once: {said}");
     write(&file, b"[lug]\n");
     check(&world, "configuration", "warning", &["lug"]);
 }

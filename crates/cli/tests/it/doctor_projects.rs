@@ -66,15 +66,20 @@ fn a_work_log_that_takes_no_line() {
     let world = world();
     let log = ".pi/handoff-log.md";
     for (text, part) in [
-        ("# Other\n", "add the line"),
-        ("## Work log\n## Work log\n", "keep one line"),
-        ("## Work log\n# Later\n", "to the end of the log"),
+        ("# Other\n", "printf '\\n%s\\n' '## Work log' >> {PROJECT}/.pi/handoff-log.md"),
+        ("## Work log\n## Work log\n", "keep one of them"),
+        ("## Work log\n# Later\n", "with its lines to the end"),
     ] {
         world.file(log, text);
         check(&world, "work-logs", "fault", &["no task is started", part]);
     }
     world.file(log, format!("## Work log\n{}", "- x\n".repeat(800_000)));
-    check(&world, "work-logs", "warning", &["handoff log rotate"]);
+    check(&world, "work-logs", "warning", &["handoff log rotate {PROJECT}"]);
+    world.file(log, format!("{}\n## Work log\n- x\n", "x\n".repeat(2 << 20)));
+    let aside = "mv {PROJECT}/.pi/handoff-log.md {PROJECT}/.pi/handoff-log.md.old && handoff init {PROJECT}";
+    check(&world, "work-logs", "fault", &["not with lines that a rotation moves", aside]);
+    let rotated = world.run(&["log", "rotate"]);
+    assert!(rotated.code == 1 && rotated.stderr.contains(&format!("Hint: run `{aside}`")), "{rotated}");
     world.file(".pi/handoff.toml", "[work_log]\npath = 7\n");
     check(&world, "work-logs", "fault", &["handoff.toml"]);
     std::fs::remove_file(world.project().join(".pi/handoff.toml")).unwrap();

@@ -24,7 +24,7 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
     for lost in root.iter().filter(|path| begins(path, "tasks.json.lost-")) {
         let what = format!("a write of the planner was kept aside in {}", lost.display());
         let remedy = format!(
-            "compare: diff {} {}; keep what is right, remove the other",
+            "compare with `diff {} {}`, keep what is right, remove the other",
             quoted(&subject.path.join(QUEUE).to_string_lossy()),
             quoted(&lost.to_string_lossy())
         );

@@ -37,8 +37,8 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     findings.extend(own.into_iter().flatten().filter_map(private_folder));
     findings.extend(shared_folder(world));
     findings.extend(socket_file(world, socket));
-    if let Err(error) = &world.registry {
-        findings.push(Finding::fault(error.to_string(), "handoff projects add DIR, for each project"));
+    if let (Err(error), true) = (&world.registry, findings.is_empty()) {
+        findings.push(Finding::fault(error.to_string(), "`handoff projects add DIR` for each project"));
     }
     if findings.is_empty() {
         findings.push(Finding::good(format!("{} ({})", socket.display(), places.socket.origin.words())));
@@ -55,6 +55,10 @@ fn private_folder(path: &Path) -> Option<Finding> {
     }
     if let Some(finding) = foreign(path, &meta) {
         return Some(finding);
+    }
+    if let Some(command) = store::allow(path) {
+        let what = format!("{} cannot be used (mode {:o})", path.display(), meta.mode() & 0o7777);
+        return Some(Finding::fault(what, command));
     }
     (meta.mode() & OTHERS != 0).then(|| {
         let what = format!("other users can write to {} (mode {:o})", path.display(), meta.mode() & 0o7777);
@@ -88,7 +92,8 @@ fn socket_file(world: &World, socket: &Path) -> Option<Finding> {
         let what = format!("{} has the mode {mode:o} instead of 600", socket.display());
         return Some(Finding::warning(what, format!("chmod 600 {}", shown(socket))));
     }
-    world.running().is_none().then(|| {
+    // One that lives and is silent is told of by `daemon`.
+    world.daemon_pid().is_none().then(|| {
         Finding::note(format!(
             "{} is there and nobody answers: a daemon that was killed leaves it, the next one takes its place",
             socket.display()
@@ -99,8 +104,8 @@ fn socket_file(world: &World, socket: &Path) -> Option<Finding> {
 fn foreign(path: &Path, meta: &Metadata) -> Option<Finding> {
     let hint = handoffd::places::folder::owner_hint(path)?;
     Some(Finding::fault(
-        format!("{} {hint}", path.display()),
-        format!("sudo chown -R \"$(id -un)\" {} (it belongs to user {})", shown(path), meta.uid()),
+        format!("{} (user {}) {hint}", path.display(), meta.uid()),
+        format!("sudo chown -R \"$(id -un)\" {}", shown(path)),
     ))
 }
 
