@@ -64,6 +64,16 @@ pub fn make_private(path: &Path) -> Result<(), FolderError> {
     Ok(())
 }
 
+/// As [`make_private`], and no other user can look into it either.
+///
+/// # Errors
+/// [`FolderError`], as [`make_private`].
+pub fn close(path: &Path) -> Result<(), FolderError> {
+    make_private(path)?;
+    fs::set_permissions(path, Permissions::from_mode(0o700))
+        .map_err(|source| io_error("change the mode of", path, source))
+}
+
 /// Makes sure that the folder of a socket that the user chose exists and cannot be tampered with by strangers.
 ///
 /// Missing parts are created 0700. An existing one keeps its mode (it may be the user's home, or `/tmp`); it is

@@ -155,6 +155,38 @@ fn what_a_crash_left_is_told_and_only_what_nobody_misses_is_put_away() {
 }
 
 #[test]
+fn many_leftovers_are_one_finding_and_go_to_one_backup() {
+    let world = world();
+    for number in 0..300 {
+        age(&world.file(&format!(".tasks.json.{number:032x}.new"), "half"));
+        world.file(&format!("tasks.json.lost-20261130T{number:06}Z"), "x");
+    }
+    let long = world.file(&format!(".tasks.json.{DIGITS}.new"), vec![b'x'; 3 << 20]);
+    age(&long);
+    let of_leftovers = |said: &crate::env::Said| {
+        let document = said.json();
+        let all = document["findings"].as_array().unwrap().clone();
+        all.into_iter().filter(|finding| finding["check"] == "leftovers").collect::<Vec<_>>()
+    };
+    let found = of_leftovers(&doctor(&world));
+    assert_eq!(found.len(), 2, "{found:?}");
+    let told = format!("{found:?}");
+    assert!(told.contains("300 writes of the planner") && told.contains("lost-20261130T000299Z"), "{told}");
+    let said = world.run(&["doctor", "--fix", "--json"]);
+    assert!(said.stderr.contains("Will move 301 temporaries of {PROJECT} to the backup"), "{said}");
+    assert_eq!(of_leftovers(&said).len(), 1, "{said}");
+    let backup = world.home().join(".local/state/handoffd/doctor-backup");
+    let folders: Vec<_> = backup.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!((folders.len(), folders[0].read_dir().unwrap().count()), (1, 301));
+    assert_eq!(folders[0].join(long.file_name().unwrap()).metadata().unwrap().len(), 3 << 20);
+    // A run at the same second has a folder of its own.
+    world.file(&format!(".tasks.json.{DIGITS}.new"), "again");
+    age(&long);
+    assert_eq!(world.run(&["doctor", "--fix"]).code, 1);
+    assert_eq!(backup.read_dir().unwrap().count(), 2);
+}
+
+#[test]
 fn packets_behind_a_gap_broken_records_and_ledgers_that_take_no_row() {
     let world = world();
     let home = world.home().join(".local/share/handoffd");

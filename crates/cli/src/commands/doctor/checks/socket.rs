@@ -60,11 +60,14 @@ fn private_folder(path: &Path) -> Option<Finding> {
         let what = format!("{} cannot be used (mode {:o})", path.display(), meta.mode() & 0o7777);
         return Some(Finding::fault(what, command));
     }
-    (meta.mode() & OTHERS != 0).then(|| {
-        let what = format!("other users can write to {} (mode {:o})", path.display(), meta.mode() & 0o7777);
-        let remedy = format!("chmod go-w {}", shown(path));
-        Finding::fault(what, remedy).repaired_by(Repair::CloseFolder(path.to_owned()))
-    })
+    let mode = meta.mode() & 0o7777;
+    let (finding, can): (fn(String, String) -> Finding, _) = match mode {
+        mode if mode & OTHERS != 0 => (Finding::fault, "write to"),
+        mode if mode & 0o077 != 0 => (Finding::warning, "look into"),
+        _ => return None,
+    };
+    let what = format!("other users can {can} {} (mode {mode:o})", path.display());
+    Some(finding(what, format!("chmod 700 {}", shown(path))).repaired_by(Repair::CloseFolder(path.to_owned())))
 }
 
 /// A folder that the user named for the socket may be shared, but not open to all.
