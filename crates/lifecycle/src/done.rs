@@ -2,7 +2,6 @@
 
 use queue::DispatchId;
 
-use crate::cause::Cause;
 use crate::effect::{Binding, Verdict};
 use crate::time::Wall;
 use crate::view::{RawHash, View};
@@ -87,9 +86,9 @@ pub enum Failure {
     /// The bytes are no longer those that were read.
     Changed,
     /// The system refused (D70): path, step and its words.
-    CannotWrite(Cause),
+    CannotWrite(String),
     /// The owner of the file cannot be kept (D3).
-    ForeignOwner(Cause),
+    ForeignOwner(String),
     /// It does not fit into 256 KiB (D12).
     TooLarge {
         /// Bytes allowed.
@@ -119,7 +118,7 @@ pub enum ClaimResult {
         displaced: bool,
     },
     /// The work log could never take the line (D30).
-    WorkLog(Cause),
+    WorkLog(String),
     /// A context file forbids it (D68).
     ContextFile(String),
     /// The session's process is stopped (D24).

@@ -15,7 +15,6 @@
 
 mod advance;
 mod block;
-mod cause;
 mod claim;
 mod command;
 mod control;
@@ -44,7 +43,6 @@ mod turn;
 mod view;
 mod why;
 
-pub use cause::Cause;
 pub use command::{elsewhere, show};
 pub use done::{
     Acquired, Checked, ClaimResult, Done, Failure, Holder, Recovered, Seen, SettleResult, SubmitResult, WriteResult,

@@ -2,7 +2,6 @@
 
 use queue::{DispatchId, Run};
 
-use crate::cause::Cause;
 use crate::time::Wall;
 
 /// SHA-256 of the file's bytes.
@@ -26,8 +25,8 @@ pub enum Content {
     Unreadable {
         /// The stable code of the first problem.
         code: &'static str,
-        /// What of it, and what helps.
-        message: Cause,
+        /// One sentence.
+        message: String,
     },
     /// IDLE, COMPLETE or ERROR.
     Settled {

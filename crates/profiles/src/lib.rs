@@ -27,9 +27,11 @@
 
 mod builtin;
 mod definition;
+mod disk;
 mod form;
 mod front_matter;
 mod load;
+mod looks;
 mod merge;
 mod note;
 mod overlay;
@@ -42,7 +44,8 @@ mod settings;
 mod sources;
 mod walk;
 
-pub use load::{Loaded, MAX_PROFILES, load};
+pub use load::{Loaded, MAX_PROFILES, load, load_and_remember};
+pub use looks::Looks;
 pub use note::{Note, Reason};
 pub use places::Places;
 pub use read::{MAX_PROFILE, MAX_SETTINGS};

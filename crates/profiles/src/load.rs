@@ -7,6 +7,8 @@ use queue::Agent;
 
 use crate::builtin;
 use crate::definition::Parsed;
+use crate::disk::Disk;
+use crate::looks::Looks;
 use crate::merge::{Candidate, Holdings, Merge};
 use crate::note::{Note, Reason};
 use crate::overlay::{Launch, Overlay};
@@ -41,21 +43,27 @@ pub struct Loaded {
 /// no agent at all, because then nothing can be launched (D56).
 #[must_use]
 pub fn load(places: &Places) -> Loaded {
-    let mut notes = Vec::new();
-    let agents = agents(places, &mut notes).unwrap_or_else(|note| {
+    load_and_remember(places).0
+}
+
+/// As [`load`], with what it depends on; `None` when that is too much, or cannot be said.
+#[must_use]
+pub fn load_and_remember(places: &Places) -> (Loaded, Option<Looks>) {
+    let (disk, mut notes) = (Disk::default(), Vec::new());
+    let agents = agents(&disk, places, &mut notes).unwrap_or_else(|note| {
         notes.push(note);
         Vec::new()
     });
-    Loaded { agents, notes }
+    (Loaded { agents, notes }, disk.into_looks())
 }
 
-fn agents(places: &Places, notes: &mut Vec<Note>) -> Result<Vec<Agent>, Note> {
-    let project_root = root::project_root(&places.root)?;
-    let overlay = overlay(places, project_root.as_deref().map(root::settings_file), notes)?;
+fn agents(disk: &Disk, places: &Places, notes: &mut Vec<Note>) -> Result<Vec<Agent>, Note> {
+    let project_root = root::project_root(disk, &places.root)?;
+    let overlay = overlay(disk, places, project_root.as_deref().map(root::settings_file), notes)?;
     let mut census = Census::default();
     let mut merge = Merge::default();
-    for place in sources::places(places, project_root.as_deref(), &overlay, notes) {
-        merge.place(census.read_place(&place, notes));
+    for place in sources::places(disk, places, project_root.as_deref(), &overlay, notes) {
+        merge.place(census.read_place(disk, &place, notes));
     }
     let mut agents = Vec::new();
     let mut paths = Vec::new();
@@ -78,9 +86,9 @@ fn agents(places: &Places, notes: &mut Vec<Note>) -> Result<Vec<Agent>, Note> {
     Ok(agents)
 }
 
-fn overlay(places: &Places, project: Option<PathBuf>, notes: &mut Vec<Note>) -> Result<Overlay, Note> {
+fn overlay(disk: &Disk, places: &Places, project: Option<PathBuf>, notes: &mut Vec<Note>) -> Result<Overlay, Note> {
     let mut read = |path: PathBuf| {
-        let settings = Settings::read(&path)?;
+        let settings = Settings::read(disk, &path)?;
         if settings.by_provider {
             notes.push(Note::new(path, Reason::ProviderOverrides));
         }
@@ -99,15 +107,15 @@ struct Census {
 }
 
 impl Census {
-    fn read_place(&mut self, place: &Place, notes: &mut Vec<Note>) -> Holdings {
+    fn read_place(&mut self, disk: &Disk, place: &Place, notes: &mut Vec<Note>) -> Holdings {
         let mut holdings = Holdings::default();
-        for found in walk::files(&place.folder, &place.bounds, &mut self.entries, notes) {
+        for found in walk::files(disk, &place.folder, &place.bounds, &mut self.entries, notes) {
             if self.files >= MAX_FILES {
                 notes.push(Note::new(found.path, Reason::Cut { what: "Markdown files", limit: MAX_FILES }));
                 break;
             }
             self.files += 1;
-            if let Err(note) = self.read_file(place.source, &found, &mut holdings, notes) {
+            if let Err(note) = self.read_file(disk, place.source, &found, &mut holdings, notes) {
                 notes.push(note);
             }
         }
@@ -116,12 +124,13 @@ impl Census {
 
     fn read_file(
         &mut self,
+        disk: &Disk,
         source: Source,
         found: &Found,
         holdings: &mut Holdings,
         notes: &mut Vec<Note>,
     ) -> Result<(), Note> {
-        let text = read::read(&found.real, MAX_PROFILE)?;
+        let text = read::read(disk, &found.real, MAX_PROFILE)?;
         let parsed = Parsed::from_text(&text.text);
         let is_document = parsed == Parsed::Document && !(text.cut && text.text.starts_with("---"));
         if is_document {

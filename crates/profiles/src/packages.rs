@@ -2,11 +2,12 @@
 //! of agents here.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use crate::disk::Disk;
 use crate::note::{Note, Reason};
 use crate::places::expand_home;
 use crate::read::{self, MAX_SETTINGS};
@@ -33,8 +34,8 @@ pub(crate) struct Package {
 }
 
 /// The packages of an origin: everything npm installed, then what the settings name.
-pub(crate) fn of_origin(origin: &Origin<'_>, home: &Path) -> Vec<Package> {
-    let installed = installed(&origin.base.join("npm/node_modules")).into_iter();
+pub(crate) fn of_origin(disk: &Disk, origin: &Origin<'_>, home: &Path) -> Vec<Package> {
+    let installed = installed(disk, &origin.base.join("npm/node_modules")).into_iter();
     let installed = installed.map(|root| Package { root, bounds: origin.bounds.clone() });
     let named =
         origin.packages.iter().take(MAX_PACKAGES).filter_map(|source| match locate(source, origin.base, home)? {
@@ -45,7 +46,12 @@ pub(crate) fn of_origin(origin: &Origin<'_>, home: &Path) -> Vec<Package> {
 }
 
 /// The folders of agents that the packages' manifests name, and not many more than `limit`; a package counts once.
-pub(crate) fn folders(packages: Vec<Package>, limit: usize, notes: &mut Vec<Note>) -> Vec<(PathBuf, Bounds)> {
+pub(crate) fn folders(
+    disk: &Disk,
+    packages: Vec<Package>,
+    limit: usize,
+    notes: &mut Vec<Note>,
+) -> Vec<(PathBuf, Bounds)> {
     let mut seen = BTreeSet::new();
     let mut folders = Vec::new();
     for Package { root, bounds } in packages {
@@ -56,7 +62,7 @@ pub(crate) fn folders(packages: Vec<Package>, limit: usize, notes: &mut Vec<Note
         if !seen.insert(root.clone()) {
             continue;
         }
-        for folder in manifest(&root, &bounds, notes) {
+        for folder in manifest(disk, &root, &bounds, notes) {
             if folders.len() <= limit && !folders.iter().any(|(known, _)| *known == folder) {
                 folders.push((folder, bounds.clone()));
             }
@@ -66,12 +72,12 @@ pub(crate) fn folders(packages: Vec<Package>, limit: usize, notes: &mut Vec<Note
 }
 
 /// What the manifest of a package names; one that is missing or is no JSON names nothing.
-fn manifest(root: &Path, bounds: &Bounds, notes: &mut Vec<Note>) -> Vec<PathBuf> {
+fn manifest(disk: &Disk, root: &Path, bounds: &Bounds, notes: &mut Vec<Note>) -> Vec<PathBuf> {
     let path = root.join("package.json");
-    if !path.exists() {
+    if !disk.exists(&path) {
         return Vec::new();
     }
-    let text = bounds.admit(&path).and_then(|real| read::read(&real, MAX_SETTINGS));
+    let text = bounds.admit(disk, &path).and_then(|real| read::read(disk, &real, MAX_SETTINGS));
     let value = match text {
         Ok(text) => serde_json::from_str::<Value>(&text.text),
         Err(note) => {
@@ -88,12 +94,12 @@ fn manifest(root: &Path, bounds: &Bounds, notes: &mut Vec<Note>) -> Vec<PathBuf>
 }
 
 /// What lies in a `node_modules` folder, one level below `@scope` folders, by name.
-fn installed(modules: &Path) -> Vec<PathBuf> {
+fn installed(disk: &Disk, modules: &Path) -> Vec<PathBuf> {
     let mut roots = Vec::new();
-    for dir in subfolders(modules) {
+    for dir in subfolders(disk, modules) {
         let scoped = dir.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"@"));
         if scoped {
-            roots.extend(subfolders(&dir));
+            roots.extend(subfolders(disk, &dir));
         } else {
             roots.push(dir);
         }
@@ -104,10 +110,10 @@ fn installed(modules: &Path) -> Vec<PathBuf> {
     roots
 }
 
-fn subfolders(dir: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten().take(MAX_PACKAGES);
-    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_symlink());
-    let hidden = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
+fn subfolders(disk: &Disk, dir: &Path) -> Vec<PathBuf> {
+    let entries = disk.read_dir(dir).into_iter().flatten().flatten().take(MAX_PACKAGES);
+    let is_folder = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir() || kind.is_symlink());
+    let hidden = |entry: &DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
     let mut dirs: Vec<_> = entries.filter(|e| is_folder(e) && !hidden(e)).map(|entry| entry.path()).collect();
     dirs.sort();
     dirs

@@ -1,13 +1,10 @@
 //! Bounded reads of files that somebody else wrote. Never follow a link at the end of a path here: links are resolved
 //! and judged by the walk before.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::Read;
 use std::path::Path;
 
-use rustix::fs::OFlags;
-
+use crate::disk::Disk;
 use crate::note::{Note, Reason};
 
 /// The most bytes of a profile (queue protocol, "Limits").
@@ -24,23 +21,19 @@ pub(crate) struct Text {
 }
 
 /// Reads at most `limit` + 1 bytes of a regular file. Never waits for a pipe or a device.
-pub(crate) fn read(path: &Path, limit: usize) -> Result<Text, Note> {
-    let file = open(path).map_err(|error| Note::unreadable(path, "open it", &error))?;
-    let meta = file.metadata().map_err(|error| Note::unreadable(path, "look at it", &error))?;
+pub(crate) fn read(disk: &Disk, path: &Path, limit: usize) -> Result<Text, Note> {
+    let (file, meta) = disk.open(path).map_err(|error| Note::unreadable(path, "open it", &error))?;
     if !meta.is_file() {
         return Err(Note::new(path, Reason::NotRegular));
     }
     let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
     // One more than there is, so that one read finds the end, too.
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(most)).unwrap_or(0).saturating_add(1));
-    file.take(most).read_to_end(&mut bytes).map_err(|error| Note::unreadable(path, "read it", &error))?;
+    file.take(most).read_to_end(&mut bytes).map_err(|error| {
+        disk.is_vague();
+        Note::unreadable(path, "read it", &error)
+    })?;
     let cut = bytes.len() > limit;
     bytes.truncate(limit);
     Ok(Text { text: String::from_utf8_lossy(&bytes).into_owned(), cut })
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }

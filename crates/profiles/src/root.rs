@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::disk::Disk;
 use crate::note::{Note, Reason};
 use crate::settings;
 
@@ -13,17 +14,17 @@ use crate::settings;
 /// # Errors
 ///
 /// [`Reason::SettingsUnusable`] for a settings file on the way that pi-subagents cannot use.
-pub(crate) fn project_root(start: &Path) -> Result<Option<PathBuf>, Note> {
-    let candidates: Vec<_> = start.ancestors().filter(|dir| is_project_root(dir)).collect();
+pub(crate) fn project_root(disk: &Disk, start: &Path) -> Result<Option<PathBuf>, Note> {
+    let candidates: Vec<_> = start.ancestors().filter(|dir| is_project_root(disk, dir)).collect();
     let Some(nearest) = candidates.first() else { return Ok(None) };
     for (index, candidate) in candidates.iter().enumerate() {
-        match resolution(candidate)? {
+        match resolution(disk, candidate)? {
             None => {}
             Some(Resolution::Nearest) => break,
             Some(Resolution::GitRoot) => {
-                let git_root = start.ancestors().find(|dir| dir.join(".git").exists());
+                let git_root = start.ancestors().find(|dir| disk.exists(&dir.join(".git")));
                 let of_git = candidates[index..].iter().find(|dir| Some(**dir) == git_root);
-                let own = Some(candidate).filter(|dir| dir.join(".git").exists());
+                let own = Some(candidate).filter(|dir| disk.exists(&dir.join(".git")));
                 return Ok(Some(of_git.or(own).unwrap_or(nearest).to_path_buf()));
             }
         }
@@ -32,8 +33,8 @@ pub(crate) fn project_root(start: &Path) -> Result<Option<PathBuf>, Note> {
 }
 
 /// Whether a folder is a project of its own in the eyes of pi-subagents.
-pub(crate) fn is_project_root(dir: &Path) -> bool {
-    dir.join(".pi").is_dir() || dir.join(".agents").is_dir()
+pub(crate) fn is_project_root(disk: &Disk, dir: &Path) -> bool {
+    disk.is_dir(&dir.join(".pi")) || disk.is_dir(&dir.join(".agents"))
 }
 
 /// The file with the project's settings.
@@ -46,9 +47,9 @@ enum Resolution {
     GitRoot,
 }
 
-fn resolution(candidate: &Path) -> Result<Option<Resolution>, Note> {
+fn resolution(disk: &Disk, candidate: &Path) -> Result<Option<Resolution>, Note> {
     let path = settings_file(candidate);
-    let object = settings::read_object(&path)?;
+    let object = settings::read_object(disk, &path)?;
     match settings::subagents(&object).and_then(|subagents| subagents.get("projectRootResolution")) {
         None => Ok(None),
         Some(Value::String(word)) if word == "nearest" => Ok(Some(Resolution::Nearest)),

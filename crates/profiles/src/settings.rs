@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use queue::{AcceptanceRole, Thinking};
 use serde_json::{Map, Value};
 
 use crate::definition::role_from_word;
+use crate::disk::Disk;
 use crate::form::{self, Form};
 use crate::note::{Note, Reason};
 use crate::read::{self, MAX_SETTINGS};
@@ -93,8 +93,8 @@ impl Settings {
     /// # Errors
     ///
     /// A [`Reason::SettingsUnusable`] when pi-subagents cannot use the file, or it is over 1 MiB (D27).
-    pub(crate) fn read(path: &Path) -> Result<Self, Note> {
-        let object = read_object(path)?;
+    pub(crate) fn read(disk: &Disk, path: &Path) -> Result<Self, Note> {
+        let object = read_object(disk, path)?;
         Self::from_object(&object).map_err(|fault| Note::new(path, Reason::SettingsUnusable(fault)))
     }
 
@@ -118,10 +118,10 @@ impl Settings {
 }
 
 /// The object in a settings file; empty when there is no file.
-pub(crate) fn read_object(path: &Path) -> Result<Map<String, Value>, Note> {
+pub(crate) fn read_object(disk: &Disk, path: &Path) -> Result<Map<String, Value>, Note> {
     let unusable = |fault: String| Note::new(path, Reason::SettingsUnusable(fault));
-    let Some(real) = real_path(path) else { return Ok(Map::new()) };
-    let text = read::read(&real, MAX_SETTINGS).map_err(|note| unusable(note.reason.to_string()))?;
+    let Some(real) = real_path(disk, path) else { return Ok(Map::new()) };
+    let text = read::read(disk, &real, MAX_SETTINGS).map_err(|note| unusable(note.reason.to_string()))?;
     if text.cut {
         return Err(unusable(format!("the file is over {} KiB", MAX_SETTINGS / 1024)));
     }
@@ -133,9 +133,9 @@ pub(crate) fn read_object(path: &Path) -> Result<Map<String, Value>, Note> {
 }
 
 /// The file that the path leads to, without a link at its end; `None` when there is none.
-fn real_path(path: &Path) -> Option<Cow<'_, Path>> {
-    let is_link = fs::symlink_metadata(path).ok()?.is_symlink();
-    if is_link { path.canonicalize().ok().map(Cow::Owned) } else { Some(Cow::Borrowed(path)) }
+fn real_path<'p>(disk: &Disk, path: &'p Path) -> Option<Cow<'p, Path>> {
+    let is_link = disk.lstat(path).ok()?.kind.is_symlink();
+    if is_link { disk.canonicalize(path).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(path)) }
 }
 
 /// The member `subagents`, if it is an object.

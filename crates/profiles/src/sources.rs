@@ -1,8 +1,8 @@
 //! The places in the order of precedence. Never decide here between two profiles of one name.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::disk::Disk;
 use crate::note::{Note, Reason};
 use crate::overlay::Overlay;
 use crate::packages::{self, Origin, Package};
@@ -32,6 +32,7 @@ pub(crate) struct Place {
 
 /// All places, highest precedence first; `project_root` is what [`crate::root::project_root`] found.
 pub(crate) fn places(
+    disk: &Disk,
     places: &Places,
     project_root: Option<&Path>,
     overlay: &Overlay,
@@ -46,18 +47,18 @@ pub(crate) fn places(
         add(Source::Project, root.join(".pi/agents"), root);
         add(Source::Project, root.join(".agents"), root);
     }
-    for dir in scan_dirs(&overlay.project.scan_dirs, places) {
+    for dir in scan_dirs(disk, &overlay.project.scan_dirs, places) {
         add(Source::Project, dir.clone(), &dir);
     }
     add(Source::User, home.join(".agents"), home);
     add(Source::User, places.agent_dir.join("agents"), &places.agent_dir);
-    for dir in scan_dirs(&overlay.user.scan_dirs, places) {
+    for dir in scan_dirs(disk, &overlay.user.scan_dirs, places) {
         add(Source::User, dir.clone(), &dir);
     }
     for dir in places.extra_dirs.iter().rev() {
         add(Source::User, dir.clone(), dir);
     }
-    let packaged = packages::folders(packages(places, project_root, overlay), MAX_PLACES, notes);
+    let packaged = packages::folders(disk, packages(disk, places, project_root, overlay), MAX_PLACES, notes);
     all.extend(packaged.into_iter().map(|(folder, bounds)| Place { source: Source::Package, folder, bounds }));
     if let Some(place) = all.get(MAX_PLACES) {
         notes.push(Note::new(&place.folder, Reason::Cut { what: "places", limit: MAX_PLACES }));
@@ -67,7 +68,7 @@ pub(crate) fn places(
 }
 
 /// The packages, highest precedence first: the project itself, those of the project, those of the user.
-fn packages(places: &Places, project_root: Option<&Path>, overlay: &Overlay) -> Vec<Package> {
+fn packages(disk: &Disk, places: &Places, project_root: Option<&Path>, overlay: &Overlay) -> Vec<Package> {
     let home = places.home.as_path();
     let root = project_root.unwrap_or(&places.root);
     let of_project =
@@ -78,17 +79,17 @@ fn packages(places: &Places, project_root: Option<&Path>, overlay: &Overlay) -> 
         bounds: Bounds::new([places.agent_dir.as_path(), home]),
     };
     let mut all = vec![Package { root: root.to_path_buf(), bounds: of_project.bounds.clone() }];
-    all.extend(packages::of_origin(&of_project, home));
-    all.extend(packages::of_origin(&of_user, home));
+    all.extend(packages::of_origin(disk, &of_project, home));
+    all.extend(packages::of_origin(disk, &of_user, home));
     all
 }
 
 /// The folders that `agentScanDirs` names, highest precedence first. A part that is `*` is any folder, once.
-fn scan_dirs(patterns: &[String], places: &Places) -> Vec<PathBuf> {
+fn scan_dirs(disk: &Disk, patterns: &[String], places: &Places) -> Vec<PathBuf> {
     let mut dirs: Vec<PathBuf> = Vec::new();
     for pattern in patterns.iter().take(MAX_PLACES) {
         let path = expand_home(Path::new(&pattern.trim().replace('\\', "/")), &places.home);
-        for dir in expand(&places.root.join(path)) {
+        for dir in expand(disk, &places.root.join(path)) {
             if !dirs.contains(&dir) {
                 dirs.push(dir);
             }
@@ -98,7 +99,7 @@ fn scan_dirs(patterns: &[String], places: &Places) -> Vec<PathBuf> {
     dirs
 }
 
-fn expand(path: &Path) -> Vec<PathBuf> {
+fn expand(disk: &Disk, path: &Path) -> Vec<PathBuf> {
     let text = path.to_string_lossy();
     match text.matches('*').count() {
         0 => return vec![path.to_path_buf()],
@@ -108,9 +109,9 @@ fn expand(path: &Path) -> Vec<PathBuf> {
     let Some(at) = path.iter().position(|part| part == "*") else { return Vec::new() };
     let base: PathBuf = path.iter().take(at).collect();
     let rest: PathBuf = path.iter().skip(at + 1).collect();
-    let entries = fs::read_dir(base).into_iter().flatten().flatten().take(crate::walk::MAX_ENTRIES);
+    let entries = disk.read_dir(&base).into_iter().flatten().flatten().take(crate::walk::MAX_ENTRIES);
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let mut dirs: Vec<_> = folders.map(|entry| entry.path().join(&rest)).filter(|dir| dir.exists()).collect();
+    let mut dirs: Vec<_> = folders.map(|entry| entry.path().join(&rest)).filter(|dir| disk.exists(dir)).collect();
     dirs.sort();
     dirs.truncate(MAX_PLACES);
     dirs

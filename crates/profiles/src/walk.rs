@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
+use crate::disk::{Disk, is_absence};
 use crate::note::{Note, Reason};
 use crate::root::is_project_root;
 
@@ -42,9 +42,9 @@ impl Bounds {
     }
 
     /// The real path of something that exists, if it stays inside.
-    pub(crate) fn admit(&self, path: &Path) -> Result<PathBuf, Note> {
-        let real = path.canonicalize().map_err(|error| Note::unreadable(path, "follow it", &error))?;
-        let find = || self.0.named.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+    pub(crate) fn admit(&self, disk: &Disk, path: &Path) -> Result<PathBuf, Note> {
+        let real = disk.canonicalize(path).map_err(|error| Note::unreadable(path, "follow it", &error))?;
+        let find = || self.0.named.iter().filter_map(|folder| disk.canonicalize(folder).ok()).collect();
         let folders: &Vec<PathBuf> = self.0.real.get_or_init(find);
         if folders.iter().any(|folder| real.starts_with(folder)) {
             Ok(real)
@@ -52,6 +52,24 @@ impl Bounds {
             Err(Note::new(path, Reason::OutsidePlace))
         }
     }
+
+    /// As [`Bounds::admit`] for the folder of a place, which rarely is behind a link.
+    fn admit_folder(&self, disk: &Disk, folder: &Path) -> Result<(), Note> {
+        match self.0.named.iter().any(|named| goes_straight(disk, named, folder)) {
+            true => Ok(()),
+            false => self.admit(disk, folder).map(drop),
+        }
+    }
+}
+
+/// Whether the path goes on from the folder without a link or a dot segment: then it leads nowhere else.
+fn goes_straight(disk: &Disk, from: &Path, path: &Path) -> bool {
+    let Ok(rest) = path.strip_prefix(from) else { return false };
+    let mut at = from.to_path_buf();
+    rest.components().all(|part| {
+        at.push(part);
+        matches!(part, Component::Normal(_)) && disk.lstat(&at).is_ok_and(|stamp| stamp.kind.is_dir())
+    })
 }
 
 /// A file that may be a profile.
@@ -66,16 +84,23 @@ pub(crate) struct Found {
 /// The Markdown files below `folder`, sorted by path bytes (D27). A folder that does not exist has none.
 ///
 /// `looked_at` counts the entries over all places.
-pub(crate) fn files(folder: &Path, bounds: &Bounds, looked_at: &mut usize, notes: &mut Vec<Note>) -> Vec<Found> {
-    match fs::metadata(folder) {
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}
+pub(crate) fn files(
+    disk: &Disk,
+    folder: &Path,
+    bounds: &Bounds,
+    looked_at: &mut usize,
+    notes: &mut Vec<Note>,
+) -> Vec<Found> {
+    match disk.stat(folder) {
+        Err(error) if is_absence(&error) => {}
         Err(error) => notes.push(Note::unreadable(folder, "look at it", &error)),
-        Ok(meta) if !meta.is_dir() => notes.push(Note::new(folder, Reason::NotAFolder)),
+        Ok(stamp) if !stamp.kind.is_dir() => notes.push(Note::new(folder, Reason::NotAFolder)),
         Ok(_) => {
             let end = MAX_ALL_ENTRIES.min(*looked_at + MAX_ENTRIES);
-            let mut walk = Walk { folder, bounds, notes, seen: BTreeSet::new(), looked_at, end, found: Vec::new() };
-            match walk.bounds.admit(folder) {
-                Ok(_) => walk.visit(folder, 0),
+            let mut walk =
+                Walk { disk, folder, bounds, notes, seen: BTreeSet::new(), looked_at, end, found: Vec::new() };
+            match walk.bounds.admit_folder(disk, folder) {
+                Ok(()) => walk.visit(folder, 0),
                 Err(note) => walk.notes.push(note),
             }
             let mut found = walk.found;
@@ -87,6 +112,7 @@ pub(crate) fn files(folder: &Path, bounds: &Bounds, looked_at: &mut usize, notes
 }
 
 struct Walk<'a> {
+    disk: &'a Disk,
     folder: &'a Path,
     bounds: &'a Bounds,
     notes: &'a mut Vec<Note>,
@@ -100,8 +126,8 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn visit(&mut self, dir: &Path, depth: usize) {
-        match fs::metadata(dir) {
-            Ok(meta) if self.seen.insert((meta.dev(), meta.ino())) => {}
+        match self.disk.stat(dir) {
+            Ok(stamp) if self.seen.insert(stamp.identity) => {}
             Ok(_) => return,
             Err(error) => return self.notes.push(Note::unreadable(dir, "look at it", &error)),
         }
@@ -116,7 +142,7 @@ impl Walk<'_> {
     /// The entries of a folder by name, as far as the budget of the place reaches.
     fn list(&mut self, dir: &Path) -> Vec<fs::DirEntry> {
         let mut entries = Vec::new();
-        let read = match fs::read_dir(dir) {
+        let read = match self.disk.read_dir(dir) {
             Ok(read) => read,
             Err(error) => {
                 self.notes.push(Note::unreadable(dir, "list it", &error));
@@ -132,7 +158,10 @@ impl Walk<'_> {
             *self.looked_at += 1;
             match entry {
                 Ok(entry) => entries.push(entry),
-                Err(error) => self.notes.push(Note::unreadable(dir, "list it", &error)),
+                Err(error) => {
+                    self.disk.is_vague();
+                    self.notes.push(Note::unreadable(dir, "list it", &error));
+                }
             }
         }
         entries.sort_by_key(fs::DirEntry::file_name);
@@ -143,18 +172,18 @@ impl Walk<'_> {
         let Ok(kind) = entry.file_type() else { return };
         let name = entry.file_name();
         let is_profile_name = is_profile_name(&name);
-        let is_dir = kind.is_dir() || (kind.is_symlink() && path.is_dir());
+        let is_dir = kind.is_dir() || (kind.is_symlink() && self.disk.is_dir(path));
         if !is_dir && !(is_profile_name && (kind.is_file() || kind.is_symlink())) {
             return;
         }
         let Some(name) = name.to_str() else {
             return self.notes.push(Note::new(path, Reason::NotUtf8));
         };
-        if is_dir && is_pruned(path, name) || !is_dir && self.is_skill(path) {
+        if is_dir && self.is_pruned(path, name) || !is_dir && self.is_skill(path) {
             return;
         }
         let real = match kind.is_symlink() {
-            true => self.bounds.admit(path),
+            true => self.bounds.admit(self.disk, path),
             false => Ok(path.to_path_buf()),
         };
         match real {
@@ -162,6 +191,10 @@ impl Walk<'_> {
             Ok(real) => self.found.push(Found { path: path.to_path_buf(), real }),
             Err(note) => self.notes.push(note),
         }
+    }
+
+    fn is_pruned(&self, dir: &Path, name: &str) -> bool {
+        PRUNED.contains(&name) || self.disk.exists(&dir.join(".git")) || is_project_root(self.disk, dir)
     }
 
     /// Below `.agents/skills`, in any letter case.
@@ -176,8 +209,4 @@ impl Walk<'_> {
 fn is_profile_name(name: &std::ffi::OsStr) -> bool {
     let bytes = name.as_encoded_bytes();
     bytes.ends_with(b".md") && !bytes.ends_with(b".chain.md")
-}
-
-fn is_pruned(dir: &Path, name: &str) -> bool {
-    PRUNED.contains(&name) || dir.join(".git").exists() || is_project_root(dir)
 }

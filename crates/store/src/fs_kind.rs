@@ -1,6 +1,10 @@
 //! What kind of file system a project lies on, and what follows for events, hangs and lock verdicts (D16, D73).
 
 use std::fmt;
+use std::io;
+use std::path::Path;
+
+use crate::sys::platform;
 
 /// The kind of file system, by its `statfs` answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +29,15 @@ pub enum FsKind {
 }
 
 impl FsKind {
+    /// The kind of the file system that the path leads to.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is there, or the system refuses.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        Ok(platform::fs_kind(&rustix::fs::statfs(path)?))
+    }
+
     /// Whether every process that can write here runs under this kernel (D16 rules 6 and 7).
     #[must_use]
     pub const fn is_local(self) -> bool {

@@ -32,7 +32,6 @@ pub mod names;
 mod paths;
 mod project;
 mod read;
-mod remedy;
 mod replace;
 mod staged;
 mod stamp;
@@ -56,7 +55,6 @@ pub use lock::{
 };
 pub use project::{Moved, OpenError, PiFolder, ProjectDir, ProjectRoot, Watched};
 pub use read::{FileBytes, Limit, OpenQueue, ReadError};
-pub use remedy::{allow, quoted};
 pub use replace::{Expected, Method, ReplaceError, Replaced};
 pub use staged::{Staged, Unsynced};
 pub use stamp::{Identity, Stamp};
