@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use lifecycle::{Awake, AwakeClock, Conn, Moment};
 use tokio::sync::{mpsc, watch};
 
+use crate::agents::Agents;
 use crate::clock;
 use crate::config::Config;
 use crate::env::Env;
@@ -21,7 +22,7 @@ use crate::journal::Journal;
 use crate::members::Team;
 use crate::notify::Notifier;
 use crate::places::Places;
-use crate::pool::Pool;
+use crate::pool::{Aside, Pool};
 use crate::processes::Processes;
 use crate::projects::Projects;
 use crate::watch::Watch;
@@ -43,6 +44,10 @@ pub struct Hub {
     pub events: Events,
     /// File work.
     pub pool: Pool,
+    /// For what is done while a job waits for the disk.
+    pub aside: Aside,
+    /// The agents of the projects that were asked about last.
+    pub agents: Agents,
     /// Folders that changed.
     pub watch: Watch,
     /// Processes that ended or stopped.
@@ -127,6 +132,8 @@ impl Hub {
             journal: parts.journal,
             events: Events::default(),
             pool: Pool::default(),
+            aside: Aside::default(),
+            agents: Agents::default(),
             watch: parts.watch,
             processes: parts.processes,
             notifier: parts.notifier,

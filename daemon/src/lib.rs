@@ -5,6 +5,7 @@
 //! changes. No rule about who may do what lives here.
 
 pub mod actor;
+pub mod agents;
 mod causes;
 pub mod clock;
 pub mod config;

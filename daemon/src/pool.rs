@@ -2,6 +2,7 @@
 //!
 //! A job that hangs longer than [`STUCK_AFTER`] gives its place up, so that it stalls its own project only.
 
+mod aside;
 mod kept;
 
 use std::collections::VecDeque;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+pub use self::aside::{Aside, give_way};
 pub use self::kept::{Kept, keep_first};
 
 /// Jobs that run side by side when none hangs.
@@ -194,8 +196,8 @@ fn remove(numbers: &mut Vec<u64>, number: u64) -> bool {
     at.map(|at| numbers.swap_remove(at)).is_some()
 }
 
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl std::fmt::Debug for Job {

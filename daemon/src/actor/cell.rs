@@ -66,6 +66,7 @@ impl Cell {
         happen(&mut actor);
         self.begin(&mut actor);
         actor.tell_untold();
+        actor.hub.journal.wake();
     }
 
     fn begin(self: &Arc<Self>, actor: &mut Actor) {
@@ -79,17 +80,21 @@ impl Cell {
     /// Does one job after the other, as long as each leads to the next.
     fn go_on(&self, mut work: Box<Work>) {
         loop {
-            let Work { mut files, job, context } = *work;
-            let done = files.perform(job, &context);
+            let Work { files, job, context } = *work;
+            let (files, done) = files.perform(job, &context);
             let mut actor = self.lock();
             actor.job_done(Some(files), done);
-            actor.hub.journal.wake();
             let next = actor.next.take();
             let unwanted = actor.files.as_mut().and_then(|files| files.begun.take());
+            if next.is_some() {
+                actor.hub.journal.wake();
+            }
             drop(actor);
             match next {
                 Some(next) => work = next,
                 None => {
+                    // The task tells what is still to be told: this thread leaves its processor to the session, which
+                    // may be waiting for it with the message that was sent just now.
                     self.visited.notify_one();
                     drop(unwanted);
                     return;

@@ -239,16 +239,14 @@ impl Actor {
         let (mut effects, deadline) = self.project.step(event, now);
         self.deadline = deadline;
         let urgent = effects::take_urgent(&mut effects);
-        let claims = matches!(urgent, Some(Effect::Job(_)));
-        if let Some(effect) = urgent {
-            self.carry_out(effect, now);
-        }
-        if !claims {
-            self.tell_untold();
+        let is_urgent = urgent.is_some();
+        match urgent {
+            Some(effect) => self.carry_out(effect, now),
+            None => self.tell_untold(),
         }
         for effect in effects {
-            // What else is to be said about the task that is being claimed can wait for it.
-            match claims && matches!(effect, Effect::Record(_)) {
+            // What else is to be said about the task that is on its way can wait until it is there.
+            match is_urgent && matches!(effect, Effect::Record(_)) {
                 true => self.untold.push((effect, now)),
                 false => self.carry_out(effect, now),
             }

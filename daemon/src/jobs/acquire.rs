@@ -5,8 +5,8 @@ use std::sync::Arc;
 use lifecycle::{Acquired, Binding, Done, Failure, Holder, Keep, Process, Reason, Recovered, Verdict, WriteResult};
 use queue::Document;
 use store::{
-    Acquisition, Claimant, KeepFile, Limit, Lock, LockContent, LockError, LockState, PiFolder, ProcessId, ProjectDir,
-    SwapVerdict, Unlocked, names,
+    Acquisition, Claimant, KeepFile, Limit, Lock, LockContent, LockError, LockState, OpenError, PiFolder, ProcessId,
+    ProjectDir, SwapVerdict, Unlocked, names,
 };
 
 use super::{Context, Files, failure};
@@ -74,7 +74,11 @@ impl Files {
             }
             Err(error) => {
                 self.dir = None;
-                Err(failure::open(&error))
+                Err(match &error {
+                    OpenError::Missing(_) | OpenError::NotAFolder(_) => None,
+                    OpenError::Io(fault) => Some(failure::io(fault)),
+                    _ => Some(Failure::CannotWrite(failure::chain(&error))),
+                })
             }
         }
     }
@@ -220,7 +224,7 @@ pub(super) fn lock_failure(dir: &ProjectDir, error: &LockError) -> Failure {
         LockError::Lost { .. } => Failure::LockLost,
         LockError::CannotWrite(fault) => failure::io(fault),
         LockError::TooLong | LockError::NoInstance | LockError::Contended => {
-            Failure::CannotWrite(failure::chain(error).into())
+            Failure::CannotWrite(failure::chain(error))
         }
     }
 }

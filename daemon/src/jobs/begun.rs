@@ -1,32 +1,24 @@
-//! The first half of a claim: RUNNING beside the file, seen by nobody, and on its way to the disk on another thread.
+//! The first half of a claim: RUNNING beside the file, on the disk and seen by nobody, and the message for the session.
 //!
-//! The wait for the disk is most of what a dispatch takes, so all the rest is done in its shadow. When a PENDING that is
-//! read will most likely be claimed, this begins before it is judged. Making the private file is part of it: the folder
-//! may still be held by the planner's rename, which takes as long as its old file needs to be freed. Nothing is decided
-//! here: what turns out not to be wanted is removed.
+//! The wait for the disk is most of what a dispatch takes. When a PENDING that is read will most likely be claimed, the
+//! thread that has read it writes and waits at once, and another one judges the task and makes the message meanwhile.
+//! That way round, because the folder may still be held by the planner's rename, which takes as long as its old file
+//! needs to be freed: who waits for it leaves its processor to the planner. Nothing is decided here: what turns out not
+//! to be wanted is removed.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::sync_channel;
 
-use lifecycle::{Claim, Moment, Process, Wall};
+use lifecycle::{Claim, ClaimResult, Moment, Process, TaskMeta, Wall};
 use queue::{DispatchId, Document};
-use store::{OpenQueue, ProjectDir, RawHash, ReplaceError, Staged, Unsynced};
+use store::{ProjectDir, RawHash, ReplaceError, Staged};
 use tokio::runtime::Handle;
 
-use super::ahead::{Ahead, Errands, Found};
+use super::Prepared;
+use crate::config::Settings;
 use crate::convert;
-
-type Writing = Result<Staged<Arc<ProjectDir>>, ReplaceError>;
-
-/// A claim of which the first half is under way.
-pub struct Begun {
-    dispatch: DispatchId,
-    started: Wall,
-    hash: RawHash,
-    text: Arc<str>,
-    writing: OnItsWay,
-    ahead: Ahead,
-}
+use crate::pool::Aside;
 
 /// What a dispatch will be made of if the file that is read now leads to one.
 #[derive(Debug, Clone, Copy)]
@@ -37,105 +29,119 @@ pub struct Likely {
     pub session: Process,
 }
 
-/// A first half of which only the disk is not done.
-pub(super) struct Rest {
-    text: Arc<str>,
-    writing: OnItsWay,
+/// What the first half of a claim is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct About {
+    pub(super) dispatch: DispatchId,
+    pub(super) started: Wall,
+    /// Of the file with PENDING.
+    pub(super) hash: RawHash,
+    pub(super) session: Process,
 }
 
-/// What there is when the first half is over.
-pub(super) struct FirstHalf {
+/// A first half that is over.
+pub struct Begun {
+    pub(super) about: About,
     /// The bytes of RUNNING.
     pub(super) text: Arc<str>,
     /// Those bytes on the disk.
-    pub(super) writing: Writing,
+    pub(super) writing: Result<Staged<Arc<ProjectDir>>, ReplaceError>,
+    pub(super) ready: Result<Box<Ready>, ClaimResult>,
 }
 
-enum OnItsWay {
-    Syncing(Receiver<Writing>),
-    Done(Box<Writing>),
+/// All that must hold before RUNNING is written, held.
+pub(super) struct Ready {
+    pub(super) settings: Arc<Settings>,
+    pub(super) prepared: Prepared,
+    pub(super) task: TaskMeta,
+    /// For the journal, if it can be written.
+    pub(super) row: Option<String>,
 }
 
-impl Begun {
-    /// Begins the claim of the file that was just read, which is likely to be decided upon.
-    ///
-    /// # Errors
-    /// RUNNING does not fit into the file.
-    pub(super) fn likely(
-        project: &Arc<ProjectDir>,
-        queue: OpenQueue,
-        document: &Document,
-        likely: Likely,
-        ahead: Ahead,
-    ) -> Result<Self, queue::QueueFull> {
+impl About {
+    pub(super) fn likely(likely: Likely, hash: RawHash) -> Self {
         let (dispatch, started) = (DispatchId::from_random(likely.moment.entropy), likely.moment.wall);
-        let (hash, text) = (queue.read.hash, running(document, dispatch, started)?);
-        let (project, bytes) = (project.clone(), text.clone());
-        let begin = move || Staged::begin_over(project, queue, bytes.as_bytes());
-        let writing = OnItsWay::new(begin, ahead.errands().clone());
-        Ok(Self { dispatch, started, hash, text, writing, ahead })
+        Self { dispatch, started, hash, session: likely.session }
     }
 
-    /// Begins a claim that is decided.
+    pub(super) fn decided(claim: &Claim) -> Self {
+        let Claim { dispatch, started, hash, process, .. } = *claim;
+        Self { dispatch, started, hash: RawHash::from(hash), session: process }
+    }
+
+    /// RUNNING over this document.
     ///
     /// # Errors
-    /// RUNNING does not fit into the file.
-    pub(super) fn decided(
-        project: &Arc<ProjectDir>,
-        document: &Document,
-        claim: &Claim,
-        ahead: Ahead,
-    ) -> Result<Self, queue::QueueFull> {
-        let (dispatch, started, hash) = (claim.dispatch, claim.started, RawHash::from(claim.hash));
-        let text = running(document, dispatch, started)?;
-        let (project, bytes) = (project.clone(), text.clone());
-        let begin = move || Staged::begin(project, hash, bytes.as_bytes());
-        let writing = OnItsWay::new(begin, ahead.errands().clone());
-        Ok(Self { dispatch, started, hash, text, writing, ahead })
-    }
-
-    /// Whether this is the first half of exactly this claim.
-    pub(super) fn is_for(&self, claim: &Claim) -> bool {
-        let same = self.dispatch == claim.dispatch && self.started == claim.started;
-        same && self.hash == RawHash::from(claim.hash) && self.ahead.is_for(claim.process)
-    }
-
-    /// What was found, and the wait for the disk as the step after it.
-    pub(super) fn found(self) -> (Found, Rest) {
-        (self.ahead.wait(), Rest { text: self.text, writing: self.writing })
+    /// It does not fit into the file.
+    pub(super) fn running(&self, document: &Document) -> Result<Arc<str>, queue::QueueFull> {
+        queue::start(document, self.dispatch, convert::timestamp(self.started)).map(Arc::from)
     }
 }
 
-impl Rest {
-    /// Waits until RUNNING is on the disk.
-    pub(super) fn wait(self) -> FirstHalf {
-        let writing = match self.writing {
-            OnItsWay::Done(writing) => *writing,
-            // The thread panicked: nothing is on the disk, and nothing in the project has changed.
-            OnItsWay::Syncing(writing) => writing.recv().unwrap_or(Err(ReplaceError::Changed { kept_as: None })),
-        };
-        FirstHalf { text: self.text, writing }
+/// Does `here` on this thread and `there` on another one, if there is one. A panic in either is one of this thread.
+pub(super) fn both<H, T>(aside: &Aside, here: impl FnOnce() -> H, there: impl FnOnce() -> T + Send + 'static) -> (H, T)
+where
+    T: Send + 'static,
+{
+    let (told, done) = sync_channel(1);
+    let there = move || {
+        // Whoever asked may have panicked.
+        told.send(there()).ok();
+    };
+    if let Err(there) = aside.ask(Box::new(there)) {
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(there)),
+            Err(_) => there(),
+        }
+    }
+    let here = here();
+    match done.recv() {
+        Ok(there) => (here, there),
+        // The panic is in the log already.
+        Err(_) => resume_unwind(Box::new("the other half panicked")),
     }
 }
 
-fn running(document: &Document, dispatch: DispatchId, started: Wall) -> Result<Arc<str>, queue::QueueFull> {
-    queue::start(document, dispatch, convert::timestamp(started)).map(Arc::from)
-}
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc::channel;
 
-impl OnItsWay {
-    /// Another thread makes the private file and waits for the disk.
-    fn new<F>(begin: F, errand: Errands) -> Self
-    where
-        F: FnOnce() -> Result<Unsynced<Arc<ProjectDir>>, ReplaceError> + Send + 'static,
-    {
-        let write = move || begin().and_then(Unsynced::sync);
-        let Ok(runtime) = Handle::try_current() else { return Self::Done(Box::new(write())) };
-        let (told, writing) = sync_channel(1);
-        runtime.spawn_blocking(move || {
-            // Whoever asked may have given up: then it is removed again.
-            told.send(write()).ok();
-            drop(errand);
-        });
-        Self::Syncing(writing)
+    use super::*;
+
+    #[test]
+    fn both_halves_are_done_at_the_same_time_if_there_is_a_thread_for_the_other() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let _entered = runtime.enter();
+        let aside = Aside::default();
+        for round in 0..20 {
+            // Each waits for the other.
+            let (tell_there, hear_here) = (channel(), channel());
+            let here = || {
+                tell_there.0.send(round).unwrap();
+                hear_here.1.recv().unwrap()
+            };
+            let there = move || {
+                hear_here.0.send(round + 1).unwrap();
+                tell_there.1.recv().unwrap()
+            };
+            assert_eq!(both(&aside, here, there), (round + 1, round));
+        }
+    }
+
+    #[test]
+    fn without_a_runtime_one_thread_may_have_to_do_both() {
+        let aside = Aside::default();
+        for round in 0..20 {
+            assert_eq!(both(&aside, || round, move || round + 1), (round, round + 1));
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_other_half_is_one_of_the_whole() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let _entered = runtime.enter();
+        let panicked = catch_unwind(AssertUnwindSafe(|| both(&Aside::default(), || 1, || panic!("boom"))));
+        assert!(panicked.map(|(_, ()): (i32, ())| ()).is_err());
     }
 }

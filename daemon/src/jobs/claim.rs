@@ -2,47 +2,35 @@
 
 use std::sync::Arc;
 
-use lifecycle::{Claim, ClaimResult, Failure, SettleResult, WriteResult};
+use lifecycle::{Claim, ClaimResult, Failure, Process, SettleResult, TaskMeta, WriteResult};
 use queue::Document;
-use store::{Expected, ProjectDir, RawHash, ReplaceError, Settled};
+use store::{Expected, ProjectDir, RawHash, ReplaceError, Settled, Staged};
 use wire::journal::{Entry, Row, Running};
 
-use super::ahead::Ahead;
-use super::begun::FirstHalf;
+use super::begun::{About, Ready};
 use super::render::Unready;
 use super::{Begun, Context, Files, failure};
 use crate::config::{PROJECT_FILE, ProjectFile, Settings};
 use crate::convert;
+use crate::pool::give_way;
 
 impl Files {
-    /// Everything that must hold before RUNNING is written, then the one durable write of a dispatch.
+    /// The one durable write of a dispatch, if everything holds that must hold before it.
     pub(super) fn claim(&mut self, claim: &Claim, context: &Context) -> ClaimResult {
         self.try_claim(claim, context).unwrap_or_else(|refusal| refusal)
     }
 
     fn try_claim(&mut self, claim: &Claim, context: &Context) -> Result<ClaimResult, ClaimResult> {
         let dir = self.opened().map_err(ClaimResult::Failed)?;
-        let settings = self.settings_now(&dir, context).map_err(ClaimResult::ContextFile)?;
-        let context = &Context { settings: settings.clone(), ..context.clone() };
-        self.check_log(&dir, context).map_err(ClaimResult::WorkLog)?;
-        let hash = RawHash::from(claim.hash);
-        let document = self.document(&dir, hash).map_err(ClaimResult::Failed)?;
-        let draft = self.draft(&document, claim.dispatch, context)?;
-        self.settle_leftover(&dir, context);
-        let begun = match self.begun.take().filter(|begun| begun.is_for(claim)) {
-            Some(begun) => begun,
-            None => {
-                let ahead = Ahead::start(&self.path, claim.process, context, &self.errands);
-                let begun = Begun::decided(&dir, &document, claim, ahead).map(Box::new);
-                begun.map_err(|full| ClaimResult::Failed(too_large(full.size)))?
-            }
+        let about = About::decided(claim);
+        let document = self.document(&dir, about.hash).map_err(ClaimResult::Failed)?;
+        let begun = match self.begun.take().filter(|begun| begun.about == about) {
+            Some(begun) => *begun,
+            None => self.begin(&dir, &document, about, context)?,
         };
-        let (found, rest) = begun.found();
-        if found.is_stopped {
-            return Err(ClaimResult::Stopped);
-        }
-        let prepared = draft.render(&found.agents)?;
-        let FirstHalf { text, writing } = rest.wait();
+        let Begun { text, writing, ready, .. } = begun;
+        let Ready { settings, prepared, task, row } = *ready?;
+        self.settle_leftover(&dir, context);
         let staged = writing.map_err(|error| ClaimResult::Failed(self.not_replaced(&dir, &error)))?;
         self.ours().map_err(ClaimResult::Failed)?;
         let writing = self.watched.begin_write();
@@ -55,12 +43,50 @@ impl Files {
         self.note_method(replaced.method);
         let displaced = replaced.displaced.is_some();
         self.swap = replaced.displaced.map(Box::new);
-        self.journal_running(&document, claim, context);
+        self.past(context).dispatches.note(&task.task_id, &task.created_at, claim.started);
+        // Right behind the durable write: the window without it is as short as it can be, and a claim that failed leaves
+        // no trace (D22, D65). The thread that writes it is woken when the message is on its way, a moment later.
+        row.map(|row| context.hub.journal.append_quietly(row));
         self.warn_tight(&document);
         self.claimed_with = Some(settings);
         self.queue.status = Some(wire::status::TaskStatus::Running);
         self.prepared = Some(Box::new(prepared));
         Ok(ClaimResult::Claimed { hash: *RawHash::of(text.as_bytes()).as_bytes(), displaced })
+    }
+
+    /// The first half of a claim that nothing was begun for.
+    fn begin(
+        &mut self,
+        dir: &Arc<ProjectDir>,
+        document: &Document,
+        about: About,
+        context: &Context,
+    ) -> Result<Begun, ClaimResult> {
+        let ready = Ok(self.ready(document, about, context)?);
+        let text = about.running(document).map_err(|full| ClaimResult::Failed(too_large(full.size)))?;
+        let writing = Staged::write(dir.clone(), about.hash, text.as_bytes());
+        Ok(Begun { about, text, writing, ready })
+    }
+
+    /// All that must hold for a dispatch and does not depend on the very moment, and its message.
+    pub(super) fn ready(
+        &mut self,
+        document: &Document,
+        about: About,
+        context: &Context,
+    ) -> Result<Box<Ready>, ClaimResult> {
+        let dir = self.opened().map_err(ClaimResult::Failed)?;
+        let settings = self.settings_now(&dir, context).map_err(ClaimResult::ContextFile)?;
+        let context = &Context { settings: settings.clone(), ..context.clone() };
+        self.check_log(&dir, context).map_err(ClaimResult::WorkLog)?;
+        if is_stopped(about.session, context) {
+            return Err(ClaimResult::Stopped);
+        }
+        give_way();
+        let prepared = self.prepare(document, about.dispatch, context)?;
+        let task = super::read::meta(document);
+        let row = self.running_row(document, &task, about, context);
+        Ok(Box::new(Ready { settings, prepared, task, row }))
     }
 
     fn warn_tight(&mut self, document: &Document) {
@@ -73,27 +99,21 @@ impl Files {
         }
     }
 
-    /// The row that a restarted daemon needs, right behind the durable write: the window without it is as short as it
-    /// can be, and a claim that failed leaves no trace (D22, D65).
-    fn journal_running(&mut self, document: &Document, claim: &Claim, context: &Context) {
-        let meta = super::read::meta(document);
-        self.past(context).dispatches.note(&meta.task_id, &meta.created_at, claim.started);
+    /// The row that a restarted daemon needs.
+    fn running_row(&self, document: &Document, task: &TaskMeta, about: About, context: &Context) -> Option<String> {
         let row = Row {
-            at: convert::time(claim.started),
+            at: convert::time(about.started),
             project: Some(self.path.to_string_lossy().into_owned()),
             entry: Entry::Running(Running {
-                task_id: meta.task_id,
-                dispatch_id: claim.dispatch.to_string(),
+                task_id: task.task_id.clone(),
+                dispatch_id: about.dispatch.to_string(),
                 fingerprint: document.fingerprint().to_string(),
-                created_at: Some(meta.created_at),
-                started_at: convert::time(claim.started),
+                created_at: Some(task.created_at.clone()),
+                started_at: convert::time(about.started),
                 session_id: context.session_id.clone(),
             }),
         };
-        if let Ok(line) = row.to_line() {
-            // The thread that writes it is woken when the message is on its way, a moment later.
-            context.hub.journal.append_quietly(line);
-        }
+        row.to_line().ok()
     }
 
     /// The settings of the moment of dispatch, with the project's own file as it is now (D68, D71). A file that is
@@ -187,6 +207,12 @@ impl Files {
             }
         }
     }
+}
+
+/// Whether a session's process is stopped: such a session is not idle, whatever it said before (state `T`, D24).
+fn is_stopped(session: Process, context: &Context) -> bool {
+    let presence = i32::try_from(session.pid).map(|pid| context.hub.claimant.processes.look(pid));
+    matches!(presence, Ok(store::Presence::Alive { stopped: true, .. }))
 }
 
 impl From<Unready> for ClaimResult {

@@ -2,7 +2,6 @@
 //! thread. What a result means is decided by the state machine; nothing here does.
 
 mod acquire;
-mod ahead;
 mod begun;
 mod claim;
 mod end;
@@ -27,7 +26,6 @@ use crate::history::{Outlived, Past};
 use crate::hub::Hub;
 use crate::watch::Watched;
 
-pub use ahead::Errands;
 pub use begun::{Begun, Likely};
 pub use render::{Prepared, Renderer};
 
@@ -39,8 +37,6 @@ pub struct Files {
     pub fresh: Option<Box<(RawHash, queue::Document)>>,
     /// The first half of the claim that is likely to follow.
     pub begun: Option<Box<Begun>>,
-    /// What other threads were asked to do by a reading or a claim.
-    pub errands: Errands,
     /// Root and `.pi`, opened once (D18).
     pub dir: Option<Arc<ProjectDir>>,
     /// Our ownership of the queue.
@@ -108,7 +104,6 @@ impl Files {
             path,
             fresh: None,
             begun: None,
-            errands: Errands::default(),
             dir: None,
             lock: None,
             swap: None,
@@ -132,7 +127,8 @@ impl Files {
     }
 
     /// Carries out `job`. Blocking.
-    pub fn perform(&mut self, job: Job, context: &Context) -> Done {
+    #[must_use]
+    pub fn perform(mut self: Box<Self>, job: Job, context: &Context) -> (Box<Self>, Done) {
         if !matches!(job, Job::WriteEnd(_) | Job::AppendLog) {
             // An end that was given up half-way must not keep the log locked: the next one would wait for itself.
             self.log = None;
@@ -140,9 +136,12 @@ impl Files {
         if !matches!(job, Job::Claim(_)) {
             self.begun = None;
         }
-        match job {
+        let done = match job {
+            Job::Read => {
+                let (files, seen) = self.read(context);
+                return (files, Done::Read(seen));
+            }
             Job::Acquire => Done::Acquired(self.acquire(context)),
-            Job::Read => Done::Read(self.read(context)),
             Job::Bind(binding) => Done::Bound(self.bind(binding.as_ref(), context)),
             Job::Release(keep) => self.release(keep),
             Job::Unlock { confirm } => self.unlock(confirm, context),
@@ -157,7 +156,8 @@ impl Files {
             Job::AppendLog => Done::LogAppended(self.append_log(context)),
             Job::ReplayLog { running } => Done::Replayed(self.replay_log(running, context)),
             Job::Submit { hash, .. } => Done::Submitted(self.submit(hash.map(RawHash::from), context)),
-        }
+        };
+        (self, done)
     }
 
     fn opened(&self) -> Result<Arc<ProjectDir>, lifecycle::Failure> {

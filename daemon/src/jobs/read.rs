@@ -2,26 +2,28 @@
 
 use std::sync::Arc;
 
-use lifecycle::{Content, Facts, Failure, Pending, Seen, TaskMeta, View};
+use lifecycle::{ClaimResult, Content, Facts, Failure, Pending, Seen, TaskMeta, View};
 use queue::{Assessment, Document, Field, Problem};
-use store::{FileBytes, OpenQueue, ProjectDir, RawHash, ReadError};
+use store::{FileBytes, OpenQueue, ProjectDir, RawHash, ReadError, Staged, Unsynced};
 use wire::status::{QueueStatus, TaskStatus};
 
-use super::ahead::Ahead;
-use super::{Begun, Context, Files, Likely, failure};
+use super::begun::{self, About, Ready};
+use super::{Begun, Context, Files, failure};
 use crate::git::Tracking;
 use crate::history::{self, Past};
+use crate::pool::give_way;
 
 impl Files {
-    pub(super) fn read(&mut self, context: &Context) -> Seen {
+    pub(super) fn read(mut self: Box<Self>, context: &Context) -> (Box<Self>, Seen) {
         let dir = match self.ours() {
             Ok(dir) => dir,
-            Err(failure) => return Seen::Failed(failure),
+            Err(failure) => return (self, Seen::Failed(failure)),
         };
-        let likely = context.likely.filter(|_| self.errands.are_done());
-        let likely = likely.map(|likely| (likely, Ahead::start(&self.path, likely.session, context, &self.errands)));
-        match dir.open_queue() {
-            Ok(queue) => Seen::View(self.view_of_open(&dir, queue, likely, context)),
+        let seen = match dir.open_queue() {
+            Ok(queue) => {
+                let (files, view) = self.view_of_open(&dir, queue, context);
+                return (files, Seen::View(view));
+            }
             Err(ReadError::Missing) => {
                 self.watched.note_read(None);
                 self.queue = queue_status(None, None, &[]);
@@ -36,40 +38,67 @@ impl Files {
                 self.watched.note_read(None);
                 Seen::View(self.unreadable(None, &Problem::whole(code, error.to_string())))
             }
-        }
+        };
+        (self, seen)
     }
 
     /// What these bytes mean.
     pub(super) fn view(&mut self, dir: &ProjectDir, file: &FileBytes, context: &Context) -> View {
         match self.parsed(file) {
             Ok(document) => self.view_of(dir, file.hash, document, context),
-            Err(view) => *view,
+            Err(view) => view,
         }
     }
 
-    /// As [`Files::view`]; what is likely to follow is begun before the task is judged.
+    /// As [`Files::view`]; the first half of a claim that is likely to follow is done meanwhile.
     fn view_of_open(
-        &mut self,
+        mut self: Box<Self>,
         dir: &Arc<ProjectDir>,
         queue: OpenQueue,
-        likely: Option<(Likely, Ahead)>,
         context: &Context,
-    ) -> View {
+    ) -> (Box<Self>, View) {
         let document = match self.parsed(&queue.read) {
             Ok(document) => document,
-            Err(view) => return *view,
+            Err(view) => return (self, view),
         };
         let hash = queue.read.hash;
-        if let Some((likely, ahead)) = likely.filter(|_| document.status() == queue::Status::Pending) {
-            self.begun = Begun::likely(dir, queue, &document, likely, ahead).ok().map(Box::new);
-        }
-        self.view_of(dir, hash, document, context)
+        let likely = context.likely.filter(|_| document.status() == queue::Status::Pending);
+        let about = likely.map(|likely| About::likely(likely, hash));
+        let Some((about, text)) = about.and_then(|about| Some((about, about.running(&document).ok()?))) else {
+            let view = self.view_of(dir, hash, document, context);
+            return (self, view);
+        };
+        // The other thread is asked when the bytes are on their way, and not before: it may have this processor first.
+        let unsynced = Staged::begin_over(dir.clone(), queue, text.as_bytes());
+        let sync = || unsynced.and_then(Unsynced::sync);
+        let (project, context, hub) = (dir.clone(), context.clone(), &context.hub);
+        let judge = move || {
+            let view = self.view_of(&project, hash, document, &context);
+            give_way();
+            let ready = self.ready_for(&view, about, &context);
+            (self, view, ready)
+        };
+        let (writing, (mut files, view, ready)) = begun::both(&hub.aside, sync, judge);
+        files.begun = ready.map(|ready| Box::new(Begun { about, text, writing, ready }));
+        (files, view)
     }
 
-    fn parsed(&mut self, file: &FileBytes) -> Result<Document, Box<View>> {
+    /// What a claim of the document that was just read needs; `None` if it is none to claim.
+    fn ready_for(&mut self, view: &View, about: About, context: &Context) -> Option<Result<Box<Ready>, ClaimResult>> {
+        let Content::Pending(pending) = &view.content else { return None };
+        if pending.rejection.is_some() || pending.full || pending.tracked {
+            return None;
+        }
+        let fresh = self.fresh.take()?;
+        let ready = self.ready(&fresh.1, about, context);
+        self.fresh = Some(fresh);
+        Some(ready)
+    }
+
+    fn parsed(&mut self, file: &FileBytes) -> Result<Document, View> {
         self.watched.note_read(Some(file.stamp));
         self.fresh = None;
-        Document::parse(&file.bytes).map_err(|problem| Box::new(self.unreadable(Some(*file.hash.as_bytes()), &problem)))
+        Document::parse(&file.bytes).map_err(|problem| self.unreadable(Some(*file.hash.as_bytes()), &problem))
     }
 
     fn view_of(&mut self, dir: &ProjectDir, hash: RawHash, document: Document, context: &Context) -> View {
@@ -82,7 +111,7 @@ impl Files {
 
     fn unreadable(&mut self, hash: Option<[u8; 32]>, problem: &Problem) -> View {
         self.queue = queue_status(None, None, std::slice::from_ref(problem));
-        let content = Content::Unreadable { code: problem.code.as_str(), message: problem.message.clone().into() };
+        let content = Content::Unreadable { code: problem.code.as_str(), message: problem.message.clone() };
         View { hash, content }
     }
 
@@ -121,7 +150,7 @@ impl Files {
         }
         Content::Unreadable {
             code: first.map_or("unsupported_schema_version", |problem| problem.code.as_str()),
-            message: first.map_or_else(String::new, |problem| problem.message.clone()).into(),
+            message: first.map_or_else(String::new, |problem| problem.message.clone()),
         }
     }
 

@@ -9,7 +9,6 @@ use wire::daemon_calls::ContextFile as WireFile;
 
 use super::{Context, Files};
 use crate::context::{self, Content, ContextFile};
-use crate::env::Env;
 use crate::history;
 use crate::message::{self, EarlierRun, Handoff};
 
@@ -51,9 +50,7 @@ impl Renderer {
     pub fn render(&self, dispatch: DispatchId) -> Option<Prepared> {
         let file = self.dir.read_queue().ok()?;
         let document = Document::parse(&file.bytes).ok().filter(|document| document.dispatch_id() == Some(dispatch))?;
-        let agents = load_agents(&self.path, &self.context.hub.env);
-        let draft = Draft::new(&self.dir, &document, dispatch, None, &self.context);
-        match draft.and_then(|draft| draft.render(&agents)) {
+        match prepare(&self.dir, &self.path, &document, dispatch, None, &self.context) {
             Ok(prepared) => Some(prepared),
             Err(Unready::ContextFile(why)) => {
                 tracing::warn!(project = %self.path.display(), why, "the message of a task could not be made again");
@@ -71,13 +68,13 @@ impl Files {
         Some(Renderer { dir: self.dir.clone()?, path: self.path.clone(), context })
     }
 
-    /// Everything about the message for the task in `document` but the agents.
-    pub(super) fn draft(
+    /// The message for the task in `document`.
+    pub(super) fn prepare(
         &mut self,
         document: &Document,
         dispatch: DispatchId,
         context: &Context,
-    ) -> Result<Draft, Unready> {
+    ) -> Result<Prepared, Unready> {
         let dir = self.dir.clone().ok_or(Unready::Changed)?;
         let meta = super::read::meta(document);
         // The journal is searched only when the task is known to have run: that is rare, a search is not cheap.
@@ -85,64 +82,33 @@ impl Files {
         let before = ran
             .then(|| history::ran_before(&context.hub.journal, &self.path, &meta.task_id, &meta.created_at))
             .flatten();
-        Draft::new(&dir, document, dispatch, before, context)
+        prepare(&dir, &self.path, document, dispatch, before.as_ref(), context)
     }
 }
 
-/// A message that lacks its list of agents.
-pub(super) struct Draft {
+fn prepare(
+    dir: &ProjectDir,
+    root: &Arc<Path>,
+    document: &Document,
     dispatch: DispatchId,
-    planner: queue::Planner,
-    planner_json: wire::Raw,
-    files: Vec<ContextFile>,
-    report_room: usize,
-    before: Option<wire::journal::Ended>,
-}
-
-impl Draft {
-    fn new(
-        dir: &ProjectDir,
-        document: &Document,
-        dispatch: DispatchId,
-        before: Option<wire::journal::Ended>,
-        context: &Context,
-    ) -> Result<Self, Unready> {
-        let planner = queue::planner(document, dir).map_err(|_| Unready::Changed)?;
-        let files = context::collect(dir, &context.settings.context, planner.plan_ref.as_deref())
-            .map_err(|blocked| Unready::ContextFile(blocked.to_string()))?;
-        let planner_json = wire::Raw::parse(document.planner_json()).map_err(|_| Unready::Changed)?;
-        let report_room = queue::Room::of(document).map_or(0, queue::Room::left_for_report);
-        Ok(Self { dispatch, planner, planner_json, files, report_room, before })
-    }
-
-    /// The whole message.
-    pub(super) fn render(self, agents: &[queue::Agent]) -> Result<Prepared, Unready> {
-        let handoff = Handoff {
-            dispatch_id: self.dispatch,
-            planner: &self.planner,
-            agents,
-            context: &self.files,
-            earlier: self.before.as_ref().map(earlier),
-            report_room: self.report_room,
-        };
-        let message = message::render(&handoff).map_err(|error| Unready::ContextFile(error.to_string()))?;
-        let context = self.files.iter().filter_map(wire_file).collect();
-        let (dispatch, task_id, planner) = (self.dispatch, self.planner.task_id, self.planner_json);
-        Ok(Prepared { dispatch, task_id, message, planner, context })
-    }
-}
-
-/// The agents that pi-subagents would load for this project now.
-pub(super) fn load_agents(root: &Path, env: &Env) -> Vec<queue::Agent> {
-    let home = env.home.clone().unwrap_or_default();
-    let mut places = profiles::Places::new(root, home);
-    if let Some(dir) = &env.pi_coding_agent_dir {
-        places = places.with_agent_dir(dir.as_os_str());
-    }
-    if let Some(dirs) = &env.pi_subagent_extra_agent_dirs {
-        places = places.with_extra_dirs(dirs);
-    }
-    profiles::load(&places).agents
+    before: Option<&wire::journal::Ended>,
+    context: &Context,
+) -> Result<Prepared, Unready> {
+    let planner = queue::planner(document, dir).map_err(|_| Unready::Changed)?;
+    let files = context::collect(dir, &context.settings.context, planner.plan_ref.as_deref())
+        .map_err(|blocked| Unready::ContextFile(blocked.to_string()))?;
+    let planner_json = wire::Raw::parse(document.planner_json()).map_err(|_| Unready::Changed)?;
+    let handoff = Handoff {
+        dispatch_id: dispatch,
+        planner: &planner,
+        agents: &context.hub.agents.load(root, &context.hub.env),
+        context: &files,
+        earlier: before.map(earlier),
+        report_room: queue::Room::of(document).map_or(0, queue::Room::left_for_report),
+    };
+    let message = message::render(&handoff).map_err(|error| Unready::ContextFile(error.to_string()))?;
+    let context = files.iter().filter_map(wire_file).collect();
+    Ok(Prepared { dispatch, task_id: planner.task_id, message, planner: planner_json, context })
 }
 
 fn wire_file(file: &ContextFile) -> Option<WireFile> {

@@ -4,8 +4,9 @@ use lifecycle::{Checked, View};
 use queue::{Document, ReportContext, ReportStatus, Run};
 use store::{RawHash, ReadError};
 
-use super::{Context, Files, render};
+use super::{Context, Files};
 use crate::actor::bodies;
+use crate::agents;
 use crate::convert;
 
 impl Files {
@@ -17,7 +18,7 @@ impl Files {
         let (Some(dir), Some(body)) = (self.dir.clone(), context.body.clone()) else {
             return Checked::Refused { problems: 0 };
         };
-        let agents = render::load_agents(&self.path, &context.hub.env);
+        let agents = agents::load(&self.path, &context.hub.env);
         let mut data = bodies::open(&body);
         let observed = convert::observed(data.observed.clone(), seen);
         let checked = queue::check_report(
@@ -55,7 +56,7 @@ impl Files {
             Ok(file) => Err(Box::new(self.view(&dir, &file, context))),
             Err(ReadError::Missing) => Err(gone()),
             Err(error) => {
-                let content = lifecycle::Content::Unreadable { code: "unreadable", message: error.to_string().into() };
+                let content = lifecycle::Content::Unreadable { code: "unreadable", message: error.to_string() };
                 Err(Box::new(View { hash: None, content }))
             }
         }

@@ -121,6 +121,9 @@ impl Shared {
             if !self.wait() {
                 return false;
             }
+            // The event comes in the middle of the planner's rename. That one holds the folder until its old file is freed,
+            // and may have been sent off this processor for us.
+            std::thread::yield_now();
             let mut reader = inotify::Reader::new(&self.events, &mut buffer);
             loop {
                 match reader.next() {

@@ -38,6 +38,7 @@ use crate::actor::mail::Mail;
 use crate::config::{WatchConfig, WatchMode};
 use crate::pool::{Pool, STUCK_AFTER};
 
+pub(crate) use self::stamps::tick;
 pub use self::watched::Watched;
 
 /// All watched projects of one daemon.

@@ -100,7 +100,7 @@ impl Stamps {
     }
 
     fn is_ripe(&self, now: Instant) -> bool {
-        let tick = if self.queue.as_ref().is_some_and(is_coarse) { COARSE_TICK } else { FINE_TICK };
+        let tick = tick(self.queue.as_ref().is_some_and(is_coarse));
         self.unconfirmed.is_some_and(|since| now.saturating_duration_since(since) >= tick)
     }
 }
@@ -112,6 +112,11 @@ pub(super) enum By {
     Sweep,
     /// An event.
     Event,
+}
+
+/// What is longer than a tick of a file system's clock, which may be one in whole seconds.
+pub(crate) const fn tick(is_coarse: bool) -> Duration {
+    if is_coarse { COARSE_TICK } else { FINE_TICK }
 }
 
 /// Whether the file system's clock may tick in whole seconds.
