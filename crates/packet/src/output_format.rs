@@ -78,18 +78,23 @@ impl<'de> Visitor<'de> for EitherSpelling {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "kind" if kind.is_some() => return Err(A::Error::duplicate_field("kind")),
-                "kind" => kind = Some(map.next_value()?),
+                "kind" => kind = Some(known(map.next_value()?)?),
                 "schema" if schema.is_some() => return Err(A::Error::duplicate_field("schema")),
                 "schema" => schema = Some(map.next_value()?),
                 unknown => return Err(A::Error::unknown_field(unknown, keys_of(kind.as_deref()))),
             }
         }
         let kind = kind.ok_or_else(|| A::Error::missing_field("kind"))?;
-        if kind != "json" && schema.is_some() && KINDS.contains(&kind.as_str()) {
+        if kind != "json" && schema.is_some() {
             return Err(A::Error::unknown_field("schema", keys_of(Some(&kind))));
         }
         OutputFormat::of_kind(&kind, schema.flatten()).ok_or_else(|| A::Error::unknown_variant(&kind, KINDS))
     }
+}
+
+/// A wrong kind is told where it stands: which keys may follow is known for the right ones only.
+fn known<E: Error>(kind: String) -> Result<String, E> {
+    if KINDS.contains(&kind.as_str()) { Ok(kind) } else { Err(E::unknown_variant(&kind, KINDS)) }
 }
 
 /// The keys of an object of this kind, as far as it is known by then. Nobody should be told to add a key that is refused.

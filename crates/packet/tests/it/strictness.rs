@@ -79,6 +79,18 @@ fn only_json_has_a_schema() {
     }
 }
 
+/// Whatever else is wrong with the keys beside it: which ones may stand there depends on the kind.
+#[test]
+fn a_wrong_kind_of_format_is_what_is_told() {
+    for rest in [json!({ "x": 1 }), json!({ "schema": 3 }), json!({ "schema": null })] {
+        let wrong = with("/output_format", |format| {
+            *format = json!({ "kind": "md" });
+            format.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        });
+        check_refused(&wrong, "unknown variant `md`, expected one of `markdown`, `json`, `diff`, `files`");
+    }
+}
+
 /// In a text. A tree cannot hold it.
 #[test]
 fn no_key_stands_twice() {

@@ -5,7 +5,8 @@ use crate::json::{Raw, Type};
 use crate::{Problem, limits};
 
 const WORKER: [&str; 6] = ["agent", "run_id", "status", "result", "model", "thinking"];
-const GATE: [&str; 7] = ["gate", "agent", "run_id", "status", "result", "model", "thinking"];
+/// Before and after `independent`, which is no string.
+const GATE: ([&str; 5], [&str; 2]) = (["gate", "agent", "run_id", "status", "result"], ["model", "thinking"]);
 
 /// Notes every member of a wrong type; `status` is the caller's.
 pub(super) fn check(report: &Object<'_>, problems: &mut Vec<Problem>) {
@@ -31,8 +32,9 @@ fn gate_evidence(report: &Object<'_>, problems: &mut Vec<Problem>) {
         let path = format!("gate_evidence[{index}]");
         match Object::read(&path, raw) {
             Some(entry) => {
-                string_members(&entry, &GATE, problems);
+                string_members(&entry, &GATE.0, problems);
                 boolean_member(&entry, "independent", problems);
+                string_members(&entry, &GATE.1, problems);
             }
             None => problems.push(wrong_type(&path, raw, "an object")),
         }

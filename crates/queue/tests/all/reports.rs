@@ -314,13 +314,15 @@ fn an_error_report_is_checked_for_its_form_only() {
     error(|report| report["error"] = 7.into()).check(&["error wrong_type"]);
     error(|report| {
         *report = json!({
-            "status": "ERROR", "worker": {"agent": 1}, "gate_evidence": [{"independent": "yes"}, 2],
+            "status": "ERROR", "worker": {"agent": 1}, "gate_evidence": [{"model": 1, "independent": "yes", "gate": 1}, 2],
             "async_status": {"checked": 1, "pending_run_ids": "r"}, "files_changed": [null], "tests_run": {}, "result": [],
         });
     })
     .check(&[
         "worker.agent wrong_type",
+        "gate_evidence[0].gate wrong_type",
         "gate_evidence[0].independent wrong_type",
+        "gate_evidence[0].model wrong_type",
         "gate_evidence[1] wrong_type",
         "async_status.checked wrong_type",
         "async_status.pending_run_ids wrong_type",
