@@ -26,7 +26,10 @@ pub enum Resolution {
         kind: Kind,
     },
     /// A link, or a `..` behind a link, leads out of the root.
-    Outside,
+    Outside {
+        /// Whether it leads to something that exists.
+        exists: bool,
+    },
     /// Links form a loop, or a chain of links that is longer than the kernel follows.
     Loop,
 }

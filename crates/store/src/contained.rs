@@ -92,7 +92,7 @@ impl ProjectDir {
 
     fn open_resolved(&self, relative: &str) -> Result<OpenFile, ContainedError> {
         let resolved = match self.resolve(relative) {
-            Resolution::Outside | Resolution::Loop => return Err(ContainedError::Outside),
+            Resolution::Outside { .. } | Resolution::Loop => return Err(ContainedError::Outside),
             Resolution::Inside { kind: Kind::Missing, .. } => return Err(ReadError::Missing.into()),
             Resolution::Inside { kind: Kind::Directory, .. } => return Err(ReadError::NotRegular.into()),
             Resolution::Inside { relative, kind: Kind::Other } => relative,

@@ -158,11 +158,12 @@ impl<'p> Walk<'p> {
 
     /// A resolved path that is not UTF-8 has no spelling in JSON, so nothing in a queue can mean it: outside.
     fn answer(self) -> Resolution {
-        let Some(start) = self.parts_inside() else { return Resolution::Outside };
         let kind = if self.missed { Kind::Missing } else { self.kind() };
+        let outside = Resolution::Outside { exists: kind != Kind::Missing };
+        let Some(start) = self.parts_inside() else { return outside };
         let parts: Option<Vec<&str>> = self.at[start..].iter().map(|(part, _)| part.to_str()).collect();
         match parts {
-            None => Resolution::Outside,
+            None => outside,
             Some(parts) if parts.is_empty() => Resolution::Inside { relative: ".".to_owned(), kind },
             Some(parts) => Resolution::Inside { relative: parts.join("/"), kind },
         }

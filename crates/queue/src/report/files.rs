@@ -60,7 +60,7 @@ impl Scope {
 fn resolved(path: &str, paths: &dyn ProjectPaths) -> Option<String> {
     match paths.resolve(path) {
         Resolution::Inside { relative, .. } => Some(relative),
-        Resolution::Outside | Resolution::Loop => None,
+        Resolution::Outside { .. } | Resolution::Loop => None,
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn check_path<'a>(
     }
     let Some(paths) = paths else { return Ok(path) };
     let found = paths.resolve(&path);
-    if let Some(hint) = pattern_hint(&path).filter(|_| purpose == PathUse::Scope && !exists(&path, &found, paths)) {
+    if let Some(hint) = pattern_hint(&path).filter(|_| purpose == PathUse::Scope && !exists(&found)) {
         return fail(Code::PathPattern, format!("is {shown}, and nothing has that name; {hint}"));
     }
     match judge(purpose, &found) {
@@ -64,7 +64,7 @@ pub(crate) fn check_path<'a>(
 fn judge(purpose: PathUse, found: &Resolution) -> Option<(Code, &'static str)> {
     let is_working_dir = purpose == PathUse::WorkingDir;
     match found {
-        Resolution::Outside => {
+        Resolution::Outside { .. } => {
             Some((Code::PathOutsideProject, "which leads out of the project through a link; name a path inside it"))
         }
         // What does not resolve is not found where something must exist, else it is not inside (D7).
@@ -144,16 +144,12 @@ fn has_drive_letter(path: &str) -> bool {
     }
 }
 
-/// Whether a path that looks like a pattern exists literally. Where it leads out, the part that looks like a pattern
-/// exists only if the way to it is inside: then it is a link itself.
-fn exists(path: &str, found: &Resolution, paths: &dyn ProjectPaths) -> bool {
+/// Whether a path that looks like a pattern exists literally, wherever it leads.
+fn exists(found: &Resolution) -> bool {
     match found {
         Resolution::Inside { kind, .. } => *kind != Kind::Missing,
-        Resolution::Outside | Resolution::Loop => {
-            let special = path.find(['*', '\\']).unwrap_or(0);
-            let before = path[..special].rfind('/').map_or(".", |slash| &path[..slash]);
-            matches!(paths.resolve(before), Resolution::Inside { .. })
-        }
+        Resolution::Outside { exists } => *exists,
+        Resolution::Loop => false,
     }
 }
 

@@ -92,10 +92,34 @@ fn paths_of_scope() {
         let is_pattern = path == "C:/new";
         scope(path, if is_pattern { "path_pattern" } else { "" });
     }
-    for path in ["*", "src/*", "a\\c", "..\\x", "~/x", "Z:", "z:\\x", "out/*.rs", "loop/*"] {
+    for path in [
+        "*",
+        "src/*",
+        "a\\c",
+        "..\\x",
+        "~/x",
+        "Z:",
+        "z:\\x",
+        "out/*.rs",
+        "loop/*",
+        "lit*/x",
+        "lit*/../*",
+        "a\\b/../out/x",
+    ] {
         scope(path, "path_pattern");
     }
-    for path in ["out", "out/../src", "in/../../../x", "loop", "lit*", "../project/src", "src/../..", "../*"] {
+    for path in [
+        "out",
+        "out/../src",
+        "in/../../../x",
+        "loop",
+        "lit*",
+        "lit*/..",
+        "new/../out",
+        "../project/src",
+        "src/../..",
+        "../*",
+    ] {
         scope(path, "path_outside_project");
     }
     for (path, code) in
@@ -130,7 +154,7 @@ fn working_directories() {
     ] {
         dir(path, "path_outside_project");
     }
-    for path in ["nowhere", "src/*", "loop", "loop/x", "notes.txt/x", "a\\c"] {
+    for path in ["nowhere", "nowhere/../src", "src/*", "loop", "loop/x", "notes.txt/x", "notes.txt/..", "a\\c"] {
         dir(path, "path_not_found");
     }
     for path in ["notes.txt", &under("/notes.txt"), "a\\b"] {

@@ -57,6 +57,16 @@ impl Tree {
         Self::of(&serde_json::json!([{"path": "src", "type": "dir"}]))
     }
 
+    /// What stands at a path without links; `/` is the empty one.
+    fn kind(&self, path: &str) -> Kind {
+        match self.0.get(path) {
+            None if path.is_empty() => Kind::Directory,
+            Some(Node::Directory) => Kind::Directory,
+            Some(_) => Kind::Other,
+            None => Kind::Missing,
+        }
+    }
+
     fn add(&mut self, path: &str, node: Node) {
         for (at, _) in path.match_indices('/').skip(1) {
             self.0.entry(path[..at].to_owned()).or_insert(Node::Directory);
@@ -78,10 +88,14 @@ impl ProjectPaths for Tree {
     fn resolve(&self, path: &str) -> Resolution {
         let mut at = if path.starts_with('/') { String::new() } else { ROOT.to_owned() };
         let mut ahead: VecDeque<String> = path.split('/').map(ToOwned::to_owned).collect();
-        let (mut kind, mut links) = (Kind::Directory, 0);
+        let (mut is_missing, mut links) = (false, 0);
         while let Some(part) = ahead.pop_front() {
+            if part.is_empty() {
+                continue;
+            }
+            is_missing |= self.kind(&at) != Kind::Directory;
             match part.as_str() {
-                "" | "." => continue,
+                "." => continue,
                 ".." => {
                     at.truncate(at.rfind('/').unwrap_or(0));
                     continue;
@@ -89,8 +103,7 @@ impl ProjectPaths for Tree {
                 _ => {}
             }
             let next = format!("{at}/{part}");
-            let found = if kind == Kind::Directory { self.0.get(&next) } else { None };
-            match found {
+            match self.0.get(&next) {
                 Some(Node::Link(target)) => {
                     links += 1;
                     if links > 40 {
@@ -104,16 +117,16 @@ impl ProjectPaths for Tree {
                     }
                     continue;
                 }
-                Some(Node::Directory) => kind = Kind::Directory,
-                Some(Node::File) => kind = Kind::Other,
-                None => kind = Kind::Missing,
+                Some(_) => {}
+                None => is_missing = true,
             }
             at = next;
         }
+        let kind = if is_missing { Kind::Missing } else { self.kind(&at) };
         match at.strip_prefix(ROOT) {
             Some("") => Resolution::Inside { relative: ".".into(), kind },
             Some(rest) if rest.starts_with('/') => Resolution::Inside { relative: rest[1..].into(), kind },
-            _ => Resolution::Outside,
+            _ => Resolution::Outside { exists: kind != Kind::Missing },
         }
     }
 }

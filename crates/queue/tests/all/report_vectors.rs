@@ -1,6 +1,8 @@
 //! The rows of `report.jsonl` that need no real discovery of profiles: settings, users' profiles, builtins and other
 //! folders are left to the end-to-end runner.
 
+use std::collections::HashSet;
+
 use queue::{AcceptanceRole, Agent, Document, Observed, ReportContext, Thinking, check_report};
 use serde_json::Value;
 
@@ -15,18 +17,65 @@ fn every_row_with_plain_profiles() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// The agents of pi-subagents itself, by name and alias; here none is known.
+const BUILTINS: [&str; 18] = [
+    "worker",
+    "developer",
+    "coder",
+    "implementer",
+    "develop",
+    "delegate",
+    "scout",
+    "reviewer",
+    "oracle",
+    "advisor",
+    "researcher",
+    "evidence-auditor",
+    "claude-code",
+    "claude-code-writer",
+    "codex-exec",
+    "codex-exec-writer",
+    "cursor-agent",
+    "cursor-agent-writer",
+];
+
+/// Whether the row has no agent but those of profiles in `.pi/agents` that [`agent`] reads as pi-subagents does.
 fn is_plain(row: &Value) -> bool {
-    let needs_discovery = |entry: &Value| {
-        let path = entry["path"].as_str().unwrap();
-        path == ".pi/settings.json"
-            || path.starts_with(".agents/")
-            || (path.starts_with(".pi/agents/") && entry["type"] == "symlink")
-            || entry["content"].as_str().is_some_and(|content| content.contains("aliases:\r\n"))
-    };
-    let names_a_builtin = row["report"]["worker"]["agent"] == "delegate";
+    let entries = row["tree"].as_array().unwrap();
+    let gates = row["report"]["gate_evidence"].as_array().into_iter().flatten();
+    let mut named = gates.chain([&row["report"]["worker"]]).filter_map(|entry| entry["agent"].as_str());
     row["user_tree"].as_array().unwrap().is_empty()
-        && !row["tree"].as_array().unwrap().iter().any(needs_discovery)
-        && !names_a_builtin
+        && !named.any(|name| BUILTINS.contains(&name))
+        && entries.iter().all(|entry| {
+            let path = entry["path"].as_str().unwrap();
+            !(path.starts_with(".pi/") || path.starts_with(".agents/")) || is_plain_profile(path, &entry["content"])
+        })
+        && names(entries).collect::<HashSet<_>>().len() == names(entries).count()
+}
+
+fn names(entries: &[Value]) -> impl Iterator<Item = &str> {
+    entries.iter().filter_map(|entry| entry["content"].as_str()?.lines().find(|line| line.starts_with("name: ")))
+}
+
+/// A short file right in the folder; name and description, `key: value` lines, nothing quoted.
+fn is_plain_profile(path: &str, content: &Value) -> bool {
+    let content = content.as_str().unwrap_or_default();
+    let Some((head, _)) = content.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")) else {
+        return false;
+    };
+    let is_plain_line = |line: &str| {
+        let key = line.split_once(": ").map_or("", |(key, _)| key);
+        ["name", "description", "acceptanceRole", "package", "aliases", "model", "thinking"].contains(&key)
+            && line.chars().all(|c| c.is_ascii_alphanumeric() || " ,./:-".contains(c))
+            // What pi-subagents would tidy up.
+            && line.trim() == line
+            && (key != "package" || line["package: ".len()..].bytes().all(|c| c.is_ascii_lowercase()))
+    };
+    path.strip_prefix(".pi/agents/").is_some_and(|file| !file.contains('/') && file.ends_with(".md"))
+        && !path.ends_with(".chain.md")
+        && content.len() < 64 * 1024
+        && head.lines().all(is_plain_line)
+        && ["name: ", "description: "].iter().all(|key| head.lines().any(|line| line.starts_with(key)))
 }
 
 fn check(row: &Value) -> Result<(), String> {
@@ -64,16 +113,11 @@ fn running(changes: &Value) -> Document {
     Document::parse(placed(&task.to_string()).as_bytes()).unwrap()
 }
 
-/// The agents of the profiles directly in `.pi/agents`.
+/// The agents of the profiles in `.pi/agents`.
 fn agents(tree: &Value) -> Vec<Agent> {
     let entries = tree.as_array().unwrap().iter();
-    entries
-        .filter_map(|entry| {
-            let path = entry["path"].as_str()?;
-            let file = path.strip_prefix(".pi/agents/")?;
-            (!file.contains('/') && !file.ends_with(".chain.md")).then(|| agent(entry["content"].as_str()?)).flatten()
-        })
-        .collect()
+    let profiles = entries.filter(|entry| entry["path"].as_str().is_some_and(|path| path.starts_with(".pi/agents/")));
+    profiles.filter_map(|entry| agent(entry["content"].as_str()?)).collect()
 }
 
 fn agent(content: &str) -> Option<Agent> {

@@ -59,7 +59,7 @@ fn by_kernel(root: &Path, path: &str) -> Option<Resolution> {
     let found = root.join(path).canonicalize().ok()?;
     let kind = if found.is_dir() { Kind::Directory } else { Kind::Other };
     Some(match found.strip_prefix(root) {
-        Err(_) => Resolution::Outside,
+        Err(_) => Resolution::Outside { exists: true },
         Ok(inside) if inside.as_os_str().is_empty() => Resolution::Inside { relative: ".".to_owned(), kind },
         Ok(inside) => Resolution::Inside { relative: inside.to_str().unwrap().to_owned(), kind },
     })
@@ -105,7 +105,9 @@ proptest! {
             None => prop_assert!(
                 matches!(
                     ours,
-                    Resolution::Outside | Resolution::Loop | Resolution::Inside { kind: Kind::Missing, .. }
+                    Resolution::Outside { exists: false }
+                        | Resolution::Loop
+                        | Resolution::Inside { kind: Kind::Missing, .. }
                 ),
                 "the kernel finds nothing at {}, we {:?}", query, ours
             ),
