@@ -287,13 +287,7 @@ impl Actor {
 
     fn lock_taken(&mut self, recovered: bool, at: Wall) {
         let change = if recovered { LockChange::Recovered } else { LockChange::Taken };
-        match (recovered, std::mem::take(&mut self.handed_over)) {
-            (false, _) => tracing::info!(project = %self.path.display(), "the lock is ours"),
-            (true, true) => {
-                tracing::info!(project = %self.path.display(), "the lock is ours; the daemon before this one left it to us");
-            }
-            (true, false) => tracing::warn!(project = %self.path.display(), "the lock of a dead owner was recovered"),
-        }
+        said::lock_taken(&self.path, recovered, self.left_by.take());
         self.holds_lock = true;
         self.journal(at, Entry::Lock(journal::LockSeen { change, holder: None }));
         self.publish(EventKind::Lock { change, holder: None });

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lifecycle::Level;
-use wire::status::{ProjectState, ProjectStatus, StateReason};
+use wire::status::{ProjectState, ProjectStatus, StateReason, TaskStatus};
 
 use super::Actor;
 use crate::notify::{Kind, Notice};
@@ -64,7 +64,7 @@ impl Actor {
         if let Some(kind) = kind_of(shown.state, shown.reason)
             && !(started_lately && shown.reason == Some(StateReason::NoSession))
         {
-            self.hook(Notice { task_id: self.queue.task_id.clone(), ..notice(kind, shown) });
+            self.hook(Notice { task_id: self.open_task(), ..notice(kind, shown) });
         }
     }
 
@@ -81,7 +81,13 @@ impl Actor {
             return;
         }
         let (shown, why) = (self.status(), Some(text.to_owned()));
-        self.hook(Notice { task_id: self.queue.task_id.clone(), why, ..notice(Kind::NeedsYou, &shown) });
+        self.hook(Notice { task_id: self.open_task(), why, ..notice(Kind::NeedsYou, &shown) });
+    }
+
+    /// The task that waits or runs: one that has ended is not what a state is about.
+    fn open_task(&self) -> Option<String> {
+        let is_open = matches!(self.queue.status, Some(TaskStatus::Pending | TaskStatus::Running));
+        self.queue.task_id.clone().filter(|_| is_open)
     }
 
     fn hook(&self, notice: Notice) {

@@ -34,7 +34,7 @@ use self::open::Open;
 use self::wait::Waiters;
 use crate::config::Settings;
 use crate::hub::Hub;
-use crate::jobs::{Context, Files, Likely, Prepared, body_of};
+use crate::jobs::{Context, Files, LeftBy, Likely, Prepared, body_of};
 use crate::peer::Peer;
 use crate::pool::MOST_STUCK;
 use crate::watch::Watched;
@@ -101,8 +101,8 @@ struct Actor {
     moved_to: Option<String>,
     /// The lock was told to be ours.
     holds_lock: bool,
-    /// The daemon before this one stopped in order and left the lock for a task that runs.
-    handed_over: bool,
+    /// Who left the lock that was taken over last.
+    left_by: Option<LeftBy>,
     /// Since when the lock is ours.
     lock_since: Option<jiff::Timestamp>,
     /// It ends as soon as nothing is held any more.
@@ -163,7 +163,7 @@ impl Actor {
             last_ended: None,
             moved_to: None,
             holds_lock: false,
-            handed_over: false,
+            left_by: None,
             lock_since: None,
             ending: false,
             gone: false,
@@ -315,7 +315,7 @@ impl Actor {
         let is_read = matches!(done, Done::Read(_));
         let begun = files.begun.is_some();
         let outlived = files.outlived.take();
-        self.handed_over = std::mem::take(&mut files.handed_over);
+        self.left_by = files.left_by.take();
         let kept = std::mem::take(&mut files.kept);
         self.lock_since = files.lock.as_ref().and_then(|lock| lock.content().acquired_at);
         self.queue.clone_from(&files.queue);

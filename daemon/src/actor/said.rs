@@ -5,6 +5,8 @@ use std::path::Path;
 use lifecycle::Level;
 use wire::status::{ProjectState, ProjectStatus};
 
+use crate::jobs::LeftBy;
+
 /// The state that a person sees. What else is told of the same matter is no warning of its own.
 pub(super) fn state(project: &Path, shown: &ProjectStatus) {
     let (state, reason) = (shown.state.as_str(), shown.reason.map(|reason| reason.as_str()));
@@ -19,6 +21,17 @@ pub(super) fn state(project: &Path, shown: &ProjectStatus) {
 fn needs_a_look(state: ProjectState) -> bool {
     use ProjectState as State;
     matches!(state, State::Blocked | State::Halted | State::Held | State::Unreadable | State::Missing | State::Stuck)
+}
+
+/// The lock is ours now. That its owner died is a warning; that a daemon stopped in order is none.
+pub(super) fn lock_taken(project: &Path, recovered: bool, left_by: Option<LeftBy>) {
+    let project = project.display();
+    match left_by {
+        _ if !recovered => tracing::info!(%project, "the lock is ours"),
+        Some(LeftBy::Before) => tracing::info!(%project, "the lock is ours; the daemon before this one left it to us"),
+        Some(LeftBy::Us) => tracing::info!(%project, "the lock is ours again"),
+        None => tracing::warn!(%project, "the lock of a dead owner was recovered"),
+    }
 }
 
 /// A session came, went or changed its place; `what` is the state machine's word.

@@ -9,7 +9,7 @@ use store::{
     ProjectDir, SwapVerdict, Unlocked, names,
 };
 
-use super::{Context, Files, failure};
+use super::{Context, Files, LeftBy, failure};
 use crate::convert;
 use crate::history;
 
@@ -36,7 +36,7 @@ impl Files {
                 self.lock = Some(lock);
                 let same = recovered.as_ref().filter(|content| same_boot(content, me));
                 self.dead_owner_since = same.and_then(|content| content.acquired_at);
-                let is_ours = recovered.as_ref().is_some_and(|content| content.version.is_some());
+                let old = recovered.clone();
                 let recovered = recovered.map(|content| recovered_from(&content, me));
                 let lost = self.sweep(&dir, context).unwrap_or_else(|error| {
                     // The lock is ours all the same, and what the dead owner left must not be lost with this error.
@@ -45,7 +45,7 @@ impl Files {
                 });
                 let past = self.past(context);
                 let (outlived, released) = (past.take_outlived().map(Box::new), past.take_released());
-                self.handed_over = released && is_ours;
+                self.left_by = old.and_then(|old| left_by(&old, me, released));
                 self.outlived = outlived;
                 self.past.take_if(|past| past.is_empty());
                 Acquired::Ours { recovered, fresh_folder, lost }
@@ -173,6 +173,14 @@ fn previous(dir: &ProjectDir, me: &Claimant) -> Option<LockContent> {
 
 fn same_boot(content: &LockContent, me: &Claimant) -> bool {
     content.boot_id.is_some() && content.boot_id == me.host.boot_id && content.pid_ns == me.host.pid_ns
+}
+
+/// A foreign lock has no version.
+fn left_by(content: &LockContent, me: &Claimant, released: bool) -> Option<LeftBy> {
+    if me.instance.is_some_and(|instance| content.is_of(instance)) {
+        return Some(LeftBy::Us);
+    }
+    (released && content.version.is_some()).then_some(LeftBy::Before)
 }
 
 fn recovered_from(content: &LockContent, me: &Claimant) -> Recovered {

@@ -57,8 +57,8 @@ pub struct Files {
     pub ended: Option<Box<wire::journal::Ended>>,
     /// Runs of an ended task that outlived the daemon before this one (D66); told once.
     pub outlived: Option<Box<Outlived>>,
-    /// The lock was left by a daemon that stopped in order; told once.
-    pub handed_over: bool,
+    /// Who left the lock that was taken over; told once.
+    pub left_by: Option<LeftBy>,
     /// Writes of the planner that nobody saw, kept aside on the way (D64).
     pub kept: Vec<String>,
     /// The settings of the dispatch that was claimed, with the project's own file as it is now (D68, D71).
@@ -75,6 +75,15 @@ pub struct Files {
     pub warnings: Vec<String>,
     /// The watcher's cell: what was read last.
     pub watched: Arc<Watched>,
+}
+
+/// Whose the lock was that lay there and counted as dead, where that is no surprise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftBy {
+    /// A daemon that stopped in order and left it for a task that runs (D19).
+    Before,
+    /// Ourselves: the folder was away and is back.
+    Us,
 }
 
 /// What a job is given beside the files.
@@ -115,7 +124,7 @@ impl Files {
             ended: None,
             moved_to: None,
             outlived: None,
-            handed_over: false,
+            left_by: None,
             kept: Vec::new(),
             claimed_with: None,
             tracked: TrackedCache::default(),

@@ -136,3 +136,23 @@ fn r12_each_kind_of_notice_has_its_document() {
     assert_eq!(kinds.iter().filter(|kind| **kind == "halted").count(), 1, "told once: {kinds:?}");
     assert_eq!(kinds.iter().filter(|kind| **kind == "failed").count(), 2, "told once each: {kinds:?}");
 }
+
+#[test]
+fn a_folder_that_goes_and_comes_back_names_no_ended_task_and_no_dead_owner() {
+    let (world, project, told) = with_hook("cat >> TOLD");
+    let daemon = world.start();
+    let session = daemon.idle_session(&world, &project, "s-1");
+    project.plan(&Task::new("t-1"));
+    let dispatch = session.wait_dispatch("t-1");
+    session.finish(&dispatch, report::complete());
+    let away = world.path("away");
+    fs::rename(project.root(), &away).unwrap();
+    let missing = wait::until("it is told that the folder is gone", || {
+        documents(&told).into_iter().find(|notice| notice["state"] == "missing")
+    });
+    assert_eq!((&missing["kind"], missing.get("task_id")), (&json!("needs_you"), None), "{missing}");
+    fs::rename(&away, project.root()).unwrap();
+    daemon.control().wait_state(&project, "idle", "");
+    wait::until_true("it is in the log", || daemon.log().contains("the lock is ours again"));
+    assert!(!daemon.log().contains("dead owner"), "{}", daemon.log());
+}

@@ -3,7 +3,7 @@
 use std::fs;
 
 use handoffd_tests::session::Dispatch;
-use handoffd_tests::{Attach, Known, Manner, Project, Session, Task, World, report, wait};
+use handoffd_tests::{Attach, Daemon, Known, Manner, Project, Session, Task, World, report, wait};
 use serde_json::{Value, json};
 
 use crate::support::{Stage, parse, stage};
@@ -60,15 +60,19 @@ fn a_restart_in_mid_task_is_no_warning_and_a_crash_is_one() {
     assert!(stage.daemon.terminate().success());
     let daemon = world.start();
     let back = session.reattach(daemon.socket(), &delivered(&dispatch)).unwrap();
-    back.ping();
-    let log = daemon.log();
+    // The log is written behind everything else, in order.
+    let attached = |log: &str| log.matches("a session has attached").count();
+    let log_of = |daemon: &Daemon, times: usize| {
+        wait::until("the session is in the log", || Some(daemon.log()).filter(|log| attached(log) == times))
+    };
+    let log = log_of(&daemon, 2);
     assert!(log.contains("the daemon before this one left it to us"), "{log}");
     assert!(!log.contains(" WARN ") && !log.contains("state=starting"), "{log}");
     daemon.kill();
     let daemon = world.start();
     let back = back.reattach(daemon.socket(), &delivered(&dispatch)).unwrap();
-    back.ping();
-    let warned: Vec<String> = daemon.log().lines().filter(|line| line.contains(" WARN ")).map(str::to_owned).collect();
+    let log = log_of(&daemon, 3);
+    let warned: Vec<&str> = log.lines().filter(|line| line.contains(" WARN ")).collect();
     assert!(warned.len() == 1 && warned[0].contains("the lock of a dead owner was recovered"), "{warned:?}");
     back.finish(&dispatch, report::complete());
     assert_eq!(project.status(), "COMPLETE");
