@@ -9,7 +9,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::places::folder::owner_hint;
+use crate::places::folder::hint_for;
 
 /// End of the name of a private file that is to replace another.
 const PRIVATE_SUFFIX: &str = ".new";
@@ -46,11 +46,7 @@ impl FileError {
     /// Wraps the system's error; a permission problem gets the owner and the command that repairs it (F159).
     #[must_use]
     pub fn io(act: &'static str, path: &Path, source: io::Error) -> Self {
-        let hint = match source.kind() {
-            io::ErrorKind::PermissionDenied => owner_hint(path).map(|hint| format!(" ({hint})")).unwrap_or_default(),
-            _ => String::new(),
-        };
-        Self::Io { path: path.to_path_buf(), act, hint, source }
+        Self::Io { path: path.to_path_buf(), act, hint: hint_for(path, &source), source }
     }
 }
 

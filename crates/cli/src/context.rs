@@ -61,6 +61,16 @@ impl Context {
         &self.read_config().0
     }
 
+    /// As [`Context::config`], for a command that tells of problems itself.
+    pub(crate) fn config_untold(&self) -> &Config {
+        &self
+            .config
+            .get_or_init(|| {
+                self.load().map_or_else(|invalid| (Config::default(), Some(invalid)), |config| (config, None))
+            })
+            .0
+    }
+
     /// The configuration for commands that write where it says; an invalid one is refused.
     pub(crate) fn valid_config(&self) -> Result<&Config, Failure> {
         match self.read_config() {
@@ -73,18 +83,20 @@ impl Context {
     }
 
     fn read_config(&self) -> &(Config, Option<Invalid>) {
-        self.config.get_or_init(|| {
-            // Without a home there is no file.
-            let Ok(path) = config_file(&self.env, None) else { return (Config::default(), None) };
-            match Config::load(&path, &self.env) {
-                Ok((config, _)) => (config, None),
-                Err(invalid) => {
-                    let first = invalid.problems.first().map(ToString::to_string).unwrap_or_default();
-                    self.out.warn(&format!("the configuration is invalid, its defaults are used here: {first}"));
-                    (Config::default(), Some(invalid))
-                }
+        self.config.get_or_init(|| match self.load() {
+            Ok(config) => (config, None),
+            Err(invalid) => {
+                let first = invalid.problems.first().map(ToString::to_string).unwrap_or_default();
+                self.out.warn(&format!("the configuration is invalid, its defaults are used here: {first}"));
+                (Config::default(), Some(invalid))
             }
         })
+    }
+
+    fn load(&self) -> Result<Config, Invalid> {
+        // Without a home there is no file.
+        let Ok(path) = config_file(&self.env, None) else { return Ok(Config::default()) };
+        Config::load(&path, &self.env).map(|(config, _)| config)
     }
 
     /// Where socket, registry and logs lie.

@@ -1,6 +1,8 @@
 //! Why a command could not do its work: the message, what is wrong one by one, and hints as data. How it looks on a
 //! terminal is the business of `output`; which exit code fits what the daemon said is that of `daemon`.
 
+use store::OpenError;
+
 use crate::exit::Exit;
 
 /// An error on its way to the person.
@@ -28,6 +30,13 @@ impl Failure {
     /// Something that the command line names cannot be used.
     pub(crate) fn usage(error: impl std::fmt::Display) -> Self {
         Self::new(Exit::Usage, error.to_string())
+    }
+
+    /// A project that cannot be opened, with what mends it.
+    pub(crate) fn not_opened(error: &OpenError) -> Self {
+        let told = matches!(error, OpenError::NoPiFolder(_));
+        let remedy = error.remedy().filter(|_| !told).map(|command| format!("run `{command}`"));
+        Self { hints: remedy.into_iter().collect(), ..Self::usage(error) }
     }
 
     /// With a stable word.

@@ -1,6 +1,8 @@
 //! Words of a command line as a POSIX shell splits and quotes them: as far as the commands go that handoffd suggests.
 //! No variables, no globs, nothing is run here.
 
+pub(crate) use store::quoted;
+
 /// Splits a command line into words; `None` for an open quote.
 pub(crate) fn split(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
@@ -37,15 +39,6 @@ pub(crate) fn split(line: &str) -> Option<Vec<String>> {
     }
     words.extend(word);
     Some(words)
-}
-
-/// A word as it can be pasted into a shell.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

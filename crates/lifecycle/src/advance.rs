@@ -206,7 +206,7 @@ impl Project {
         match &self.block {
             _ if self.halt.replaced => Some(Refusal::QueueChanged),
             _ if unreadable => Some(Refusal::QueueUnreadable),
-            Some(block) => Some(Refusal::CannotWrite(block.words.clone())),
+            Some(block) => Some(Refusal::CannotWrite(block.cause.words.clone())),
             None => None,
         }
     }

@@ -1,5 +1,6 @@
 //! What cannot be written or dispatched now, and when it is tried again (D70).
 
+use crate::cause::Cause;
 use crate::effect::Level;
 use crate::settings::{RETRY_FIRST, RETRY_MAX};
 use crate::state::{Out, Project};
@@ -10,7 +11,7 @@ use crate::time::Awake;
 #[derive(Debug, Clone)]
 pub(crate) struct Block {
     pub(crate) reason: Reason,
-    pub(crate) words: String,
+    pub(crate) cause: Cause,
     pub(crate) backoff: Backoff,
 }
 
@@ -37,12 +38,13 @@ impl Backoff {
 }
 
 impl Project {
-    pub(crate) fn set_block(&mut self, reason: Reason, words: String, out: &mut Out) {
+    pub(crate) fn set_block(&mut self, reason: Reason, cause: impl Into<Cause>, out: &mut Out) {
+        let cause = cause.into();
         let before = self.block.as_ref().filter(|old| old.reason == reason).map(|old| old.backoff);
         if before.is_none() {
-            self.tell_owner(Level::Warning, format!("blocked: {words}"), out);
+            self.tell_owner(Level::Warning, format!("blocked: {}", cause.words), out);
         }
-        self.block = Some(Box::new(Block { reason, words, backoff: Backoff::after(before, out.now.awake) }));
+        self.block = Some(Box::new(Block { reason, cause, backoff: Backoff::after(before, out.now.awake) }));
     }
 
     /// New bytes may lift what was wrong with the old task; a disk that refuses is another matter.

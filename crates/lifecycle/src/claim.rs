@@ -13,7 +13,7 @@ impl Project {
         let Task::Claiming(claim) = std::mem::replace(&mut self.task, Task::None) else { return };
         match result {
             ClaimResult::Claimed { hash, displaced } => self.started(*claim, hash, displaced, out),
-            ClaimResult::WorkLog(words) => self.set_block(Reason::WorkLog, words, out),
+            ClaimResult::WorkLog(cause) => self.set_block(Reason::WorkLog, cause, out),
             ClaimResult::ContextFile(words) => self.set_block(Reason::ContextFile, words, out),
             ClaimResult::Stopped => self.seen_stopped(claim.owner.process, out),
             ClaimResult::Failed(Failure::TooLarge { limit, size }) => {
@@ -112,8 +112,8 @@ impl Project {
     fn write_failed(&mut self, failure: Failure, out: &mut Out) {
         match failure {
             Failure::Changed => self.stale = true,
-            Failure::CannotWrite(words) => self.set_block(Reason::CannotWrite, words, out),
-            Failure::ForeignOwner(words) => self.set_block(Reason::ForeignOwner, words, out),
+            Failure::CannotWrite(cause) => self.set_block(Reason::CannotWrite, cause, out),
+            Failure::ForeignOwner(cause) => self.set_block(Reason::ForeignOwner, cause, out),
             Failure::TooLarge { limit, size } => {
                 let words = format!("it needs {size} bytes; {limit} are allowed");
                 self.set_block(Reason::QueueFull, words, out);

@@ -23,13 +23,17 @@ pub fn show(task_id: &str) -> String {
 #[must_use]
 pub fn elsewhere(next: &str, which: &str, root: &str) -> String {
     let (which, path) = (quoted(which), quoted(root));
-    match next.split(' ').nth(1).filter(|_| next.starts_with("handoff ")) {
+    let mut words = next.split(' ');
+    let program = words.next().unwrap_or_default();
+    match words.next().filter(|_| program == "handoff") {
         Some("cancel" | "retry" | "take" | "show" | "wait") => format!("{next} --project {which}"),
         Some("resume" | "unlock" | "enable" | "pause" | "disable" | "log") => format!("{next} {which}"),
         Some("init") => format!("{next} {path}"),
         Some("lint") => format!("{next} {}", quoted(&format!("{root}/tasks.json"))),
         // These look at no project, and the folder may be what is missing.
-        Some("projects" | "logs" | "status") => next.to_owned(),
+        Some("projects" | "logs" | "status" | "doctor") => next.to_owned(),
+        // These name whole paths, and may be what lets somebody into the folder.
+        _ if matches!(program, "chmod" | "mv" | "cp" | "printf" | "df" | "sudo") => next.to_owned(),
         _ => format!("cd {path} && {next}"),
     }
 }
@@ -48,6 +52,7 @@ mod tests {
         check("handoff init", "handoff init '/w/my shop'");
         check("handoff lint", "handoff lint '/w/my shop/tasks.json'");
         check("handoff status", "handoff status");
+        check("chmod u+rwx '/w/my shop'", "chmod u+rwx '/w/my shop'");
         check("handoff attach", "cd '/w/my shop' && handoff attach");
         check("pi --session x", "cd '/w/my shop' && pi --session x");
         assert_eq!(elsewhere("handoff resume", "shop", "/w/shop"), "handoff resume shop");

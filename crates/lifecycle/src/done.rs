@@ -2,6 +2,7 @@
 
 use queue::DispatchId;
 
+use crate::cause::Cause;
 use crate::effect::{Binding, Verdict};
 use crate::time::Wall;
 use crate::view::{RawHash, View};
@@ -86,9 +87,9 @@ pub enum Failure {
     /// The bytes are no longer those that were read.
     Changed,
     /// The system refused (D70): path, step and its words.
-    CannotWrite(String),
+    CannotWrite(Cause),
     /// The owner of the file cannot be kept (D3).
-    ForeignOwner(String),
+    ForeignOwner(Cause),
     /// It does not fit into 256 KiB (D12).
     TooLarge {
         /// Bytes allowed.
@@ -118,7 +119,7 @@ pub enum ClaimResult {
         displaced: bool,
     },
     /// The work log could never take the line (D30).
-    WorkLog(String),
+    WorkLog(Cause),
     /// A context file forbids it (D68).
     ContextFile(String),
     /// The session's process is stopped (D24).

@@ -168,8 +168,9 @@ impl Project {
                 self.set_block(Reason::QueueFull, words, out);
                 self.refuse_owed(&Refusal::QueueFull, out);
             }
-            Failure::CannotWrite(words) | Failure::ForeignOwner(words) => {
-                self.set_block(Reason::CannotWrite, words.clone(), out);
+            Failure::CannotWrite(cause) | Failure::ForeignOwner(cause) => {
+                let words = cause.words.clone();
+                self.set_block(Reason::CannotWrite, cause, out);
                 if from_report {
                     self.back_to_running(Some(Refusal::CannotWrite(words)), out);
                 } else {
@@ -191,8 +192,8 @@ impl Project {
     /// COMPLETE stands, the log does not have it: ERROR is owed while the file still holds this task (D67).
     fn demotion_failed(&mut self, failure: Failure, out: &mut Out) {
         match failure {
-            Failure::CannotWrite(words) | Failure::ForeignOwner(words) => {
-                self.set_block(Reason::CannotWrite, words, out);
+            Failure::CannotWrite(cause) | Failure::ForeignOwner(cause) => {
+                self.set_block(Reason::CannotWrite, cause, out);
             }
             Failure::Moved | Failure::LockLost | Failure::Missing => self.lose_lock(&failure, out),
             Failure::Changed | Failure::TooLarge { .. } => {

@@ -15,6 +15,7 @@
 
 mod advance;
 mod block;
+mod cause;
 mod claim;
 mod command;
 mod control;
@@ -43,6 +44,7 @@ mod turn;
 mod view;
 mod why;
 
+pub use cause::Cause;
 pub use command::{elsewhere, show};
 pub use done::{
     Acquired, Checked, ClaimResult, Done, Failure, Holder, Recovered, Seen, SettleResult, SubmitResult, WriteResult,

@@ -1,6 +1,7 @@
 //! Taking, losing and binding the ownership lock (D14–D20). Who a session is, is decided elsewhere.
 
 use crate::block::Backoff;
+use crate::cause::Cause;
 use crate::done::{Acquired, Failure, Recovered, WriteResult};
 use crate::effect::{Binding, Effect, Fact, Level};
 use crate::reply::{Refusal, Reply};
@@ -59,17 +60,17 @@ impl Project {
     pub(crate) fn lose_lock(&mut self, failure: &Failure, out: &mut Out) {
         let now = out.now.awake;
         let had = self.is_ours();
-        let (reason, words) = match failure {
+        let (reason, cause): (Reason, Cause) = match failure {
             Failure::Missing => {
                 self.lock = Lock::Missing { retry: now.plus(LOCK_RETRY) };
                 self.after_loss(had, "the project's folder is gone", out);
                 return;
             }
-            Failure::Moved => (Reason::Moved, "the folder under this name is not the one that was opened".to_owned()),
-            Failure::CannotWrite(words) => (Reason::CannotWrite, words.clone()),
-            Failure::ForeignOwner(words) => (Reason::ForeignOwner, words.clone()),
+            Failure::Moved => (Reason::Moved, "the folder under this name is not the one that was opened".into()),
+            Failure::CannotWrite(cause) => (Reason::CannotWrite, cause.clone()),
+            Failure::ForeignOwner(cause) => (Reason::ForeignOwner, cause.clone()),
             Failure::LockLost | Failure::Changed | Failure::TooLarge { .. } => {
-                (Reason::LockLost, "the lock file is gone or was replaced by somebody else".to_owned())
+                (Reason::LockLost, "the lock file is gone or was replaced by somebody else".into())
             }
         };
         let before = match &self.lock {
@@ -77,13 +78,14 @@ impl Project {
             _ => None,
         };
         if before.is_none() && !had {
-            self.tell_owner(Level::Warning, format!("blocked: {words}"), out);
+            self.tell_owner(Level::Warning, format!("blocked: {}", cause.words), out);
         }
         let mut backoff = Backoff::after(before, now);
         if !matches!(reason, Reason::CannotWrite | Reason::ForeignOwner) {
             backoff = Backoff::after(None, now);
         }
-        self.lock = Lock::Lost { reason, words: words.clone(), backoff };
+        let words = cause.words.clone();
+        self.lock = Lock::Lost { reason, cause, backoff };
         self.after_loss(had, &words, out);
     }
 
@@ -106,8 +108,8 @@ impl Project {
                     self.bound(out);
                 }
             }
-            Err(Failure::CannotWrite(words) | Failure::ForeignOwner(words)) => {
-                self.set_block(Reason::CannotWrite, words, out);
+            Err(Failure::CannotWrite(cause) | Failure::ForeignOwner(cause)) => {
+                self.set_block(Reason::CannotWrite, cause, out);
             }
             Err(failure) => self.lose_lock(&failure, out),
         }

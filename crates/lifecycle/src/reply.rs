@@ -133,7 +133,7 @@ impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Changed => Self::QueueBusy,
-            Failure::CannotWrite(words) | Failure::ForeignOwner(words) => Self::CannotWrite(words),
+            Failure::CannotWrite(cause) | Failure::ForeignOwner(cause) => Self::CannotWrite(cause.words),
             Failure::TooLarge { .. } => Self::QueueFull,
             Failure::Moved | Failure::LockLost | Failure::Missing => Self::Blocked,
         }

@@ -20,8 +20,8 @@ impl Project {
             }
             Seen::Failed(failure) => {
                 let message = match failure {
-                    Failure::CannotWrite(words) | Failure::ForeignOwner(words) => words,
-                    _ => "the file could not be read".to_owned(),
+                    Failure::CannotWrite(cause) | Failure::ForeignOwner(cause) => cause,
+                    _ => "the file could not be read".into(),
                 };
                 self.reread = Some(Backoff::after(self.reread, out.now.awake));
                 self.see(View { hash: None, content: Content::Unreadable { code: "unreadable", message } }, out);

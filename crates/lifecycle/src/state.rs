@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use queue::{DispatchId, Run};
 
 use crate::block::{Backoff, Block};
+use crate::cause::Cause;
 use crate::done::Recovered;
 use crate::effect::{Binding, Effect, Level, Verdict};
 use crate::event::Command;
@@ -86,7 +87,7 @@ pub(crate) enum Lock {
     /// The folder is not there.
     Missing { retry: Awake },
     /// It was ours (`moved`, `lock_lost`), or cannot be written.
-    Lost { reason: Reason, words: String, backoff: Backoff },
+    Lost { reason: Reason, cause: Cause, backoff: Backoff },
     /// Ours; the binding that is in the file.
     Ours { bound: Option<Binding> },
 }

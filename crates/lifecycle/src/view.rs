@@ -2,6 +2,7 @@
 
 use queue::{DispatchId, Run};
 
+use crate::cause::Cause;
 use crate::time::Wall;
 
 /// SHA-256 of the file's bytes.
@@ -25,8 +26,8 @@ pub enum Content {
     Unreadable {
         /// The stable code of the first problem.
         code: &'static str,
-        /// One sentence.
-        message: String,
+        /// What of it, and what helps.
+        message: Cause,
     },
     /// IDLE, COMPLETE or ERROR.
     Settled {

@@ -27,7 +27,7 @@ impl Project {
                 _ => "tasks.json was changed during the task; the change was kept".to_owned(),
             },
             State::Unreadable => match self.view.as_deref().map(|view| &view.content) {
-                Some(Content::Unreadable { message, .. }) => message.clone(),
+                Some(Content::Unreadable { message, .. }) => message.words.clone(),
                 _ => "tasks.json cannot be read".to_owned(),
             },
             State::Held => match reason {
@@ -47,20 +47,25 @@ impl Project {
     fn why_blocked(&self) -> Option<String> {
         match (&self.lock, &self.block) {
             (Lock::Blocked { verdict, .. }, _) => Some(verdict.text.clone()),
-            (Lock::Lost { words, .. }, _) => Some(words.clone()),
-            (_, Some(block)) => Some(block.words.clone()),
+            (Lock::Lost { cause, .. }, _) => Some(cause.words.clone()),
+            (_, Some(block)) => Some(block.cause.words.clone()),
             _ => Some("tasks.json has no room left for RUNNING or ERROR".to_owned()),
         }
     }
 
-    /// The remedy that the words name, if one command is it. Otherwise a line of the log has to be put right, and the doctor
-    /// says which and how.
-    fn next_for_log(&self) -> &'static str {
-        let words = self.block.as_ref().map_or("", |block| block.words.as_str());
-        ["handoff init", "handoff log rotate"]
-            .into_iter()
-            .find(|command| words.contains(command))
-            .unwrap_or("handoff doctor")
+    fn next_for_cause(&self) -> Option<String> {
+        match (&self.lock, &self.block) {
+            (Lock::Lost { cause, .. }, _) => cause.next.clone(),
+            (_, Some(block)) => block.cause.next.clone(),
+            _ => None,
+        }
+    }
+
+    fn next_for_unreadable(&self) -> Option<String> {
+        match self.view.as_deref().map(|view| &view.content) {
+            Some(Content::Unreadable { message, .. }) => message.next.clone(),
+            _ => None,
+        }
     }
 
     fn why_waiting(&self, reason: Option<Reason>) -> String {
@@ -100,16 +105,16 @@ impl Project {
             (State::Blocked, Some(Reason::LockLive | Reason::LockUnknown | Reason::LockMalformed)) => {
                 Some("handoff unlock".into())
             }
-            (State::Blocked, Some(Reason::WorkLog)) => Some(self.next_for_log().into()),
             (State::Blocked, Some(Reason::QueueFull | Reason::ContextFile)) => cancel.or(Some("handoff lint".into())),
-            (State::Blocked | State::Stuck, _) => Some("handoff logs".into()),
+            (State::Blocked, _) => self.next_for_cause().or(Some("handoff doctor".into())),
+            (State::Stuck, _) => Some("handoff logs".into()),
             (State::Missing, _) => Some("handoff projects list".into()),
             (State::Leaving | State::Cancelling | State::Starting, _) => Some("handoff status".into()),
             (State::Disabled, _) => Some("handoff enable".into()),
             (State::Waiting, Some(Reason::NoSession)) => Some("handoff attach".into()),
             (State::Waiting, Some(Reason::Stopped)) | (State::Running, Some(Reason::NoSession)) => cancel,
             (State::Waiting | State::Running, _) => Some("handoff wait".into()),
-            (State::Unreadable, _) => Some("handoff lint".into()),
+            (State::Unreadable, _) => self.next_for_unreadable().or(Some("handoff lint".into())),
             _ => None,
         }
     }

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
+use crate::remedy;
+
 /// A system call that failed. Its text names the act, the path and the system's words.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("cannot {act} `{}`: {source}", path.display())]
@@ -22,6 +24,11 @@ pub struct IoFault {
 impl IoFault {
     pub(crate) fn new(act: &'static str, path: impl Into<PathBuf>, source: Errno) -> Self {
         Self { act, path: path.into(), source }
+    }
+
+    /// The same fault of another path.
+    pub(crate) fn at(self, path: PathBuf) -> Self {
+        Self { path, ..self }
     }
 
     pub(crate) fn errno(&self) -> Errno {
@@ -44,6 +51,13 @@ impl IoFault {
     #[must_use]
     pub fn advice(&self) -> Option<&'static str> {
         advice(self.source)
+    }
+
+    /// The one command that mends it, or shows what to mend, where the system's tables tell it: which path has the wrong
+    /// mode or owner, which disk is full.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        remedy::of(self)
     }
 }
 

@@ -32,6 +32,7 @@ pub mod names;
 mod paths;
 mod project;
 mod read;
+mod remedy;
 mod replace;
 mod staged;
 mod stamp;
@@ -55,6 +56,7 @@ pub use lock::{
 };
 pub use project::{Moved, OpenError, PiFolder, ProjectDir, ProjectRoot, Watched};
 pub use read::{FileBytes, Limit, OpenQueue, ReadError};
+pub use remedy::{allow, quoted};
 pub use replace::{Expected, Method, ReplaceError, Replaced};
 pub use staged::{Staged, Unsynced};
 pub use stamp::{Identity, Stamp};

@@ -156,6 +156,21 @@ impl ProjectDir {
         }
     }
 
+    /// Whether files can be made and replaced in both folders, as far as their modes tell.
+    ///
+    /// # Errors
+    ///
+    /// [`IoFault`] of the folder that forbids it.
+    pub fn may_write(&self) -> Result<(), IoFault> {
+        let in_folder = |folder: &Folder, name: &str| match folder.may_write(".") {
+            // As the act would say it.
+            Err(fault) => Err(IoFault::new("replace", folder.shown(name), fault.errno())),
+            Ok(()) => Ok(()),
+        };
+        in_folder(&self.root, names::QUEUE)?;
+        in_folder(&self.pi, names::LOCK)
+    }
+
     /// The states of `tasks.json` and of the lock, by one look each; for the sweep, which asks once a second for each
     /// project. The lock's whole name is walked anew: where that finds the very file that was seen through the opened
     /// folders before, these still have their names, except that one may be a link now. So a sweep must ask

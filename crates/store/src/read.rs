@@ -27,6 +27,8 @@ pub enum Limit {
     Lock,
     /// The work log: 4 MiB.
     WorkLog,
+    /// A work log that somebody filled beyond that, to be rotated: 64 MiB.
+    LongLog,
 }
 
 impl Limit {
@@ -40,6 +42,7 @@ impl Limit {
             Self::Config => 16 << 10,
             Self::Lock => 4 << 10,
             Self::WorkLog => 4 << 20,
+            Self::LongLog => 64 << 20,
         }
     }
 }

@@ -29,13 +29,15 @@ impl Private {
             let digits = Sys::private_digits().map_err(|e| IoFault::new("draw a name in", &folder.path, e))?;
             let name = names::temporary(target, &digits, Stage::New);
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-            let file = match folder.open_file("create", &name, flags, mode) {
+            // Faults name the target: a name that is drawn anew would be another fault at each try.
+            let mut file = match folder.open_file("create", &name, flags, mode) {
                 Err(fault) if fault.errno() == Errno::EXIST && tries < 8 => {
                     tries += 1;
                     continue;
                 }
-                outcome => outcome?,
+                outcome => outcome.map_err(|fault| fault.at(folder.shown(target)))?,
             };
+            file.path = folder.shown(target);
             let stat = file.stat().inspect_err(|_| {
                 folder.unlink(&name).ok();
             })?;
@@ -52,7 +54,7 @@ impl Private {
     /// Takes the name that says "from here on this may be what the planner wrote" (D64).
     pub(crate) fn become_swap(&mut self, folder: &Folder) -> Result<(), IoFault> {
         let swap = names::temporary(&self.target, &self.digits, Stage::Swap);
-        folder.rename(&self.name, &swap)?;
+        folder.rename(&self.name, &swap).map_err(|fault| fault.at(folder.shown(&self.target)))?;
         self.name = swap;
         Ok(())
     }

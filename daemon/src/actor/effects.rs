@@ -254,7 +254,7 @@ pub(super) fn failed(job: &Job) -> Done {
     let words = || "an internal error; see the daemon's log".to_owned();
     let failure = || Failure::LockLost;
     match job {
-        Job::Acquire => Done::Acquired(Acquired::Failed(Failure::CannotWrite(words()))),
+        Job::Acquire => Done::Acquired(Acquired::Failed(Failure::CannotWrite(words().into()))),
         Job::Read => Done::Read(Seen::Failed(failure())),
         Job::Bind(_) => Done::Bound(Err(failure())),
         Job::Release(_) => Done::Released,

@@ -2,10 +2,18 @@
 
 use lifecycle::Refusal as Why;
 use wire::error::{ErrorCode, Refusal};
+use wire::status::ProjectStatus;
 
 /// The dispatch is not known here.
 pub(super) fn no_such_dispatch() -> Refusal {
     Refusal::new(ErrorCode::NoSuchDispatch, "no task with this dispatch id is known here; nothing was recorded")
+}
+
+/// The project is blocked, and by what.
+pub(super) fn blocked(project: &ProjectStatus) -> Refusal {
+    let why = project.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    let next = project.next.as_ref().map(|next| format!("; `{next}` is next")).unwrap_or_default();
+    Refusal::new(ErrorCode::ProjectBlocked, format!("the project is {}{why}{next}", project.state))
 }
 
 /// One refusal on the wire. `NotRunning` is looked up in the journal before it comes here.

@@ -39,6 +39,7 @@ impl Actor {
             Reply::Changed { lifted, leaving } => self.changed(&asked, answer, &lifted, leaving),
             Reply::Unlocked { moved, verdict } => answer.result(&self.unlocked(moved, verdict.as_deref())),
             Reply::Refused(Why::NotRunning(dispatch)) => self.not_running(answer, dispatch),
+            Reply::Refused(Why::Blocked) => answer.error(refusals::blocked(&self.status())),
             Reply::Refused(why) => answer.error(refusals::refusal(&why)),
         }
     }
@@ -164,9 +165,10 @@ impl Actor {
 
     fn unlocked(&self, moved: bool, verdict: Option<&lifecycle::Verdict>) -> UnlockResult {
         let shown = self.status();
-        let why = match verdict {
-            Some(verdict) => format!("rule {} fits: {}", verdict.rule, verdict.text),
-            None => "the lock is ours; there is nothing to unlock".to_owned(),
+        let why = match (verdict, &shown.lock, &shown.why) {
+            (Some(verdict), ..) => format!("rule {} fits: {}", verdict.rule, verdict.text),
+            (None, None, Some(why)) => format!("no lock of somebody else is in the way: {why}"),
+            (None, ..) => "the lock is ours; there is nothing to unlock".to_owned(),
         };
         UnlockResult {
             path: shown.path,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use lifecycle::{Acquired, Binding, Done, Failure, Holder, Keep, Process, Reason, Recovered, Verdict, WriteResult};
 use queue::Document;
 use store::{
-    Acquisition, Claimant, KeepFile, Limit, Lock, LockContent, LockError, LockState, OpenError, PiFolder, ProcessId,
-    ProjectDir, SwapVerdict, Unlocked, names,
+    Acquisition, Claimant, KeepFile, Limit, Lock, LockContent, LockError, LockState, PiFolder, ProcessId, ProjectDir,
+    SwapVerdict, Unlocked, names,
 };
 
 use super::{Context, Files, LeftBy, failure};
@@ -74,11 +74,7 @@ impl Files {
             }
             Err(error) => {
                 self.dir = None;
-                Err(match &error {
-                    OpenError::Missing(_) | OpenError::NotAFolder(_) => None,
-                    OpenError::Io(fault) => Some(failure::io(fault)),
-                    _ => Some(Failure::CannotWrite(failure::chain(&error))),
-                })
+                Err(failure::open(&error))
             }
         }
     }
@@ -232,7 +228,7 @@ pub(super) fn lock_failure(dir: &ProjectDir, error: &LockError) -> Failure {
         LockError::Lost { .. } => Failure::LockLost,
         LockError::CannotWrite(fault) => failure::io(fault),
         LockError::TooLong | LockError::NoInstance | LockError::Contended => {
-            Failure::CannotWrite(failure::chain(error))
+            Failure::CannotWrite(failure::chain(error).into())
         }
     }
 }

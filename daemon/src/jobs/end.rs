@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lifecycle::{EndWrite, Outcome, WriteResult};
+use lifecycle::{Cause, EndWrite, Outcome, WriteResult};
 use queue::{DispatchId, Document, Field, LogEntry};
 use store::{ProjectDir, RawHash, WorkLog};
 use wire::journal::{Ended, Entry, OfDispatch, Row};
@@ -27,13 +27,13 @@ struct End {
 
 impl Files {
     /// A task that could never be logged is not started (D30). Looked at again only when the file changed.
-    pub(super) fn check_log(&mut self, dir: &Arc<ProjectDir>, context: &Context) -> Result<(), String> {
+    pub(super) fn check_log(&mut self, dir: &Arc<ProjectDir>, context: &Context) -> Result<(), Cause> {
         let log = work_log(dir, context)?;
-        let stamp = log.stamp().map_err(|error| failure::chain(&error))?;
+        let stamp = log.stamp().map_err(|error| failure::work_log(&log, &error))?;
         if stamp.is_some() && stamp.as_ref() == self.log_checked.as_deref() {
             return Ok(());
         }
-        let check = log.check().map_err(|error| failure::chain(&error))?;
+        let check = log.check().map_err(|error| failure::work_log(&log, &error))?;
         if let Some(warning) = check.warning {
             tracing::warn!(project = %self.path.display(), warning, "work log");
             self.warn_once(warning);

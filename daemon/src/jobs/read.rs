@@ -46,7 +46,7 @@ impl Files {
     pub(super) fn view(&mut self, dir: &ProjectDir, file: &FileBytes, context: &Context) -> View {
         match self.parsed(file) {
             Ok(document) => self.view_of(dir, file.hash, document, context),
-            Err(view) => view,
+            Err(view) => *view,
         }
     }
 
@@ -59,7 +59,7 @@ impl Files {
     ) -> (Box<Self>, View) {
         let document = match self.parsed(&queue.read) {
             Ok(document) => document,
-            Err(view) => return (self, view),
+            Err(view) => return (self, *view),
         };
         let hash = queue.read.hash;
         let likely = context.likely.filter(|_| document.status() == queue::Status::Pending);
@@ -95,10 +95,10 @@ impl Files {
         Some(ready)
     }
 
-    fn parsed(&mut self, file: &FileBytes) -> Result<Document, View> {
+    fn parsed(&mut self, file: &FileBytes) -> Result<Document, Box<View>> {
         self.watched.note_read(Some(file.stamp));
         self.fresh = None;
-        Document::parse(&file.bytes).map_err(|problem| self.unreadable(Some(*file.hash.as_bytes()), &problem))
+        Document::parse(&file.bytes).map_err(|problem| Box::new(self.unreadable(Some(*file.hash.as_bytes()), &problem)))
     }
 
     fn view_of(&mut self, dir: &ProjectDir, hash: RawHash, document: Document, context: &Context) -> View {
@@ -111,7 +111,7 @@ impl Files {
 
     fn unreadable(&mut self, hash: Option<[u8; 32]>, problem: &Problem) -> View {
         self.queue = queue_status(None, None, std::slice::from_ref(problem));
-        let content = Content::Unreadable { code: problem.code.as_str(), message: problem.message.clone() };
+        let content = Content::Unreadable { code: problem.code.as_str(), message: problem.message.clone().into() };
         View { hash, content }
     }
 
@@ -150,7 +150,7 @@ impl Files {
         }
         Content::Unreadable {
             code: first.map_or("unsupported_schema_version", |problem| problem.code.as_str()),
-            message: first.map_or_else(String::new, |problem| problem.message.clone()),
+            message: first.map_or_else(String::new, |problem| problem.message.clone()).into(),
         }
     }
 

@@ -56,7 +56,7 @@ impl Files {
             Ok(file) => Err(Box::new(self.view(&dir, &file, context))),
             Err(ReadError::Missing) => Err(gone()),
             Err(error) => {
-                let content = lifecycle::Content::Unreadable { code: "unreadable", message: error.to_string() };
+                let content = lifecycle::Content::Unreadable { code: "unreadable", message: error.to_string().into() };
                 Err(Box::new(View { hash: None, content }))
             }
         }

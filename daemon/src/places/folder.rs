@@ -34,12 +34,14 @@ pub enum FolderError {
     #[error("{} is not a folder", .0.display())]
     NotFolder(PathBuf),
     /// The system refused a step.
-    #[error("cannot {act} {}: {source}", path.display())]
+    #[error("cannot {act} {}: {source}{hint}", path.display())]
     Io {
         /// The folder.
         path: PathBuf,
         /// The step, as a verb.
         act: &'static str,
+        /// Empty, or ` (the command that repairs it)`.
+        hint: String,
         /// The system's words.
         source: io::Error,
     },
@@ -60,6 +62,16 @@ pub fn make_private(path: &Path) -> Result<(), FolderError> {
         fs::set_permissions(path, closed).map_err(|source| io_error("change the mode of", path, source))?;
     }
     Ok(())
+}
+
+/// As [`make_private`], and no other user can look into it either.
+///
+/// # Errors
+/// [`FolderError`], as [`make_private`].
+pub fn close(path: &Path) -> Result<(), FolderError> {
+    make_private(path)?;
+    fs::set_permissions(path, Permissions::from_mode(0o700))
+        .map_err(|source| io_error("change the mode of", path, source))
 }
 
 /// Makes sure that the folder of a socket that the user chose exists and cannot be tampered with by strangers.
@@ -86,6 +98,15 @@ pub fn owner_hint(path: &Path) -> Option<String> {
     let (nearest, meta) = path.ancestors().find_map(|path| Some((path, fs::metadata(path).ok()?)))?;
     let me = geteuid();
     (meta.uid() != me.as_raw()).then(|| hint(nearest, meta.uid(), me))
+}
+
+/// What repairs a missing permission, in brackets: whose it is (F159), or which mode is in the way; else nothing.
+pub(crate) fn hint_for(path: &Path, source: &io::Error) -> String {
+    if source.kind() != io::ErrorKind::PermissionDenied {
+        return String::new();
+    }
+    let mode = || store::allow(path).or_else(|| store::allow(path.parent()?)).map(|command| format!("run `{command}`"));
+    owner_hint(path).or_else(mode).map(|hint| format!(" ({hint})")).unwrap_or_default()
 }
 
 fn make(path: &Path) -> Result<Metadata, FolderError> {
@@ -153,14 +174,12 @@ fn nearest_existing(path: &Path) -> PathBuf {
 }
 
 fn io_error(act: &'static str, path: &Path, source: io::Error) -> FolderError {
-    FolderError::Io { path: path.to_path_buf(), act, source }
+    FolderError::Io { path: path.to_path_buf(), act, hint: hint_for(path, &source), source }
 }
 
 /// A path as one word of a shell command.
 fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    store::quoted(&path.to_string_lossy())
 }
 
 #[cfg(test)]
@@ -248,13 +267,5 @@ mod tests {
             let text = hint(path.as_ref(), owner, Uid::from_raw(4_242_424));
             assert!(text.ends_with("choose a folder of your own"), "{text}");
         }
-    }
-
-    #[test]
-    fn paths_are_quoted_for_a_shell() {
-        let check = |path: &str, expected: &str| assert_eq!(quoted(path.as_ref()), expected);
-        check("/a/b-c.d", "/a/b-c.d");
-        check("/a b", "'/a b'");
-        check("/it's", r"'/it'\''s'");
     }
 }

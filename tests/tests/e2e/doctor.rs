@@ -108,15 +108,18 @@ fn doctor_reads_the_environment_of_the_daemon_itself() {
 
 #[test]
 fn doctor_tells_a_daemon_that_stands_still_from_none() {
-    let (world, _project, daemon) = well();
+    let (world, project, daemon) = well();
     daemon.signal(Signal::SIGSTOP);
     let found = examine(&world, |_| {});
+    let unlock = world.handoff_in(project.root(), &["unlock", "--yes"]);
     daemon.signal(Signal::SIGCONT);
-    found.has(
-        "daemon",
-        "fault",
-        &[&format!("(pid {}) holds the instance lock and does not answer", daemon.pid()), "kill"],
-    );
+    let pid = daemon.pid();
+    found.has("daemon", "fault", &[&format!("the daemon (pid {pid}) is stopped"), &format!("| kill -CONT {pid}")]);
+    // What it holds is its own, and no trace of a daemon that was killed.
+    found.has("locks", "good", &[&format!("the daemon (pid {pid}) holds the lock")]);
+    found.has("socket", "good", &[]);
+    let told = String::from_utf8_lossy(&unlock.stderr);
+    assert!(unlock.status.code() == Some(4) && told.contains("your own daemon, which does not answer"), "{told}");
     assert!(daemon.terminate().success());
     examine(&world, |_| {}).has("daemon", "fault", &["no daemon answers"]);
 }
@@ -160,7 +163,7 @@ fn next_offers_the_doctors_remedy_where_the_daemon_knows_none() {
     fs::create_dir_all(world.path("data/handoffd/artifacts.jsonl")).unwrap();
     let (code, told) = next();
     assert!(
-        code == Some(4) && told.contains("rows about packets are lost") && told.contains("run it yourself"),
+        code == Some(1) && told.contains("rows about packets are lost") && told.contains("to be done by hand"),
         "{told}"
     );
 }

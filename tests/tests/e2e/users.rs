@@ -1,11 +1,11 @@
 //! A daemon that is not root, and files that belong to others. The tests start it through `setpriv` and need root.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
 use handoffd_tests::binaries::binaries;
-use handoffd_tests::{Project, Task, World, report, world};
+use handoffd_tests::{Project, Task, World, report, wait, world};
 
 const USER: u32 = 12345;
 
@@ -71,6 +71,61 @@ fn f160_a_folder_that_may_not_be_written_blocks_its_project_only() {
     elsewhere.finish(&dispatch, report::complete());
     chown(project.root(), Some(USER), Some(USER)).unwrap();
     assert_eq!(session.wait_dispatch("t-1").task_id, "t-1");
+}
+
+/// What `handoff` says to that user, and its exit code.
+fn said(world: &World, folder: &Path, arguments: &str) -> (Option<i32>, String) {
+    let program = world.copy_of(&binaries().handoff);
+    let command = format!("cd {}; exec {} {arguments}", folder.display(), program.display());
+    let mut shell = world.command(Path::new("setpriv"));
+    shell.args([&format!("--reuid={USER}"), &format!("--regid={USER}"), "--clear-groups", "sh", "-c", &command]);
+    let output = shell.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn a_closed_folder_or_file_is_told_with_the_command_that_opens_it() {
+    let Some((world, project)) = users_world() else { return };
+    let daemon = start(&world);
+    let control = daemon.control();
+    let session = daemon.idle_session(&world, &project, "s-1");
+    let root = project.root();
+    let closed = [
+        (root.join(".pi"), 0o000, "u+rwx"),
+        (root.to_owned(), 0o555, "u+rwx"),
+        (project.queue(), 0o000, "u+rw"),
+        (project.work_log(), 0o400, "u+rw"),
+    ];
+    for (number, (path, mode, opened)) in closed.into_iter().enumerate() {
+        let id = format!("t-{number}");
+        wait::until_true("the project is well", || control.project(&project)["state"] == "idle");
+        let old = fs::metadata(&path).unwrap().permissions();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        // A daemon that holds its lock notices what it needs next: the queue at once, a folder with the next task.
+        fs::write(project.queue(), Task::new(&id).text()).unwrap();
+        let command = format!("chmod {opened} {}\n", path.display());
+        wait::until_true(&format!("{} is told", path.display()), || {
+            said(&world, root, "next --yes") == (Some(1), command.clone())
+        });
+        let (code, table) = said(&world, root, "doctor");
+        assert!(code == Some(1) && table.contains(&format!("remedy: {command}")), "{table}");
+        fs::set_permissions(&path, old).unwrap();
+        let dispatch = session.wait_dispatch(&id);
+        session.finish(&dispatch, report::complete());
+    }
+}
+
+#[test]
+fn a_state_folder_without_permission_is_told_with_the_command_that_opens_it() {
+    let Some((world, project)) = users_world() else { return };
+    fs::create_dir_all(world.state_dir()).unwrap();
+    give(&world.path("state"));
+    for mode in [0o000, 0o500] {
+        fs::set_permissions(world.state_dir(), fs::Permissions::from_mode(mode)).unwrap();
+        let (code, table) = said(&world, project.root(), "doctor");
+        let command = format!("remedy: chmod u+rwx {}\n", world.state_dir().display());
+        assert!(code == Some(1) && table.contains(&command), "{table}");
+    }
 }
 
 #[test]

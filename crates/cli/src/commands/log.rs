@@ -32,12 +32,18 @@ impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
         let Command::Rotate { project } = self.command;
         let root = projects::root(ctx, project.as_deref())?;
-        let dir = Arc::new(ProjectDir::open(&root, &Sys::real(), PiFolder::Require).map_err(Failure::usage)?);
+        let dir = Arc::new(
+            ProjectDir::open(&root, &Sys::real(), PiFolder::Require).map_err(|error| Failure::not_opened(&error))?,
+        );
         let settings = projects::settings(ctx, dir.resolved_path())?.work_log;
         let refuse = |error: store::LogError| Failure::new(Exit::NotGood, error.to_string());
         let log = WorkLog::new(&dir, &settings.path, &settings.heading).map_err(refuse)?;
         let today = ctx.now().to_zoned_datetime(TimeZone::UTC).date();
-        match log.rotate(today).map_err(refuse)? {
+        let helped = |error: store::LogError| {
+            let remedy = log.remedy(&error).map(|command| format!("run `{command}`"));
+            Failure { hints: remedy.into_iter().collect(), ..refuse(error) }
+        };
+        match log.rotate(today).map_err(helped)? {
             Rotated::Nothing => ctx.out.line("there is no line to move"),
             Rotated::Moved(path) => ctx.out.line(format!("moved the lines to {}", path.display())),
         }

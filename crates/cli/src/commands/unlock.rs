@@ -65,19 +65,22 @@ impl Args {
     /// The same rules, asked here.
     fn offline(&self, ctx: &mut Context) -> Result<(), Failure> {
         let root = projects::root(ctx, self.project.as_deref())?;
-        let project = ProjectDir::open(&root, &Sys::real(), PiFolder::Require).map_err(Failure::usage)?;
+        let project =
+            ProjectDir::open(&root, &Sys::real(), PiFolder::Require).map_err(|error| Failure::not_opened(&error))?;
         let me = Claimant::current(None);
         let refuse = |error: store::LockError| Failure::new(Exit::Refused, error.to_string());
+        let daemon = ctx.places().ok().and_then(|places| handoffd::instance::read_holder(&places.instance_lock()));
+        let daemon = daemon.map(|holder| holder.pid);
         let (verdict, moved_to) = if self.yes {
             match project.unlock(&me, ctx.now()).map_err(refuse)? {
                 Unlocked::NoLock => (None, None),
                 Unlocked::Moved { moved_to, verdict } => (Some(verdict), Some(moved_to)),
-                Unlocked::Refused(verdict) => return Err(live(&verdict)),
+                Unlocked::Refused(verdict) => return Err(live(&verdict, daemon)),
             }
         } else {
             (project.explain_lock(&me).map_err(refuse)?, None)
         };
-        let why = verdict.as_ref().map_or_else(|| "there is no lock".to_owned(), explained);
+        let why = verdict.as_ref().map_or_else(|| "there is no lock".to_owned(), |verdict| explained(verdict, daemon));
         if self.json {
             let rule = verdict.as_ref().map(|verdict| verdict.rule);
             ctx.out.json(&json!({"path": project.path(), "rule": rule, "why": why, "moved_to": moved_to}));
@@ -91,9 +94,12 @@ impl Args {
     }
 }
 
-fn explained(verdict: &Verdict) -> String {
+/// `daemon`: the process that the daemon's own lock names.
+fn explained(verdict: &Verdict, daemon: Option<u32>) -> String {
+    let is_daemon = verdict.holder.as_ref().is_some_and(|holder| Some(holder.pid.unsigned_abs()) == daemon);
     let word = match verdict.state {
         LockState::Dead => "dead: the next daemon recovers it by itself",
+        LockState::Live if is_daemon => "your own daemon, which does not answer: `handoff doctor` says why",
         LockState::Live => "live: end that process instead",
         LockState::CannotTell => "it cannot be told whether its owner lives",
         LockState::Malformed => "malformed",
@@ -102,6 +108,6 @@ fn explained(verdict: &Verdict) -> String {
     format!("rule {} fits: {} ({word}){holder}", verdict.rule, verdict.reason)
 }
 
-fn live(verdict: &Verdict) -> Failure {
-    Failure::new(Exit::Refused, format!("the lock's owner is alive: {}", explained(verdict)))
+fn live(verdict: &Verdict, daemon: Option<u32>) -> Failure {
+    Failure::new(Exit::Refused, format!("the lock's owner is alive: {}", explained(verdict, daemon)))
 }

@@ -66,11 +66,60 @@ fn next_runs_what_status_suggests_only_when_allowed() {
     assert_snapshot!(world.run(&["next"]), @r"
     --- stderr
     project is paused: a person paused it
-    not run: handoff resume
-    --- exit 2
+    not run: handoff resume (nobody could be asked; `--yes` runs it)
+    --- exit 1
     ");
     let said = world.said(world.command().current_dir(world.home()).args(["next", "project", "--yes"]));
     assert_eq!((said.code, state(&world).as_str()), (0, "idle"), "{said}");
+    assert_eq!(world.run(&["next"]).code, 0, "nothing to do");
+}
+
+fn moved(from: &std::path::Path, to: &std::path::Path) {
+    #[expect(clippy::disallowed_methods, reason = "the test plays the person")]
+    std::fs::rename(from, to).unwrap();
+}
+
+#[test]
+fn next_prints_what_is_to_be_done_by_hand_and_says_that_it_was_not_done() {
+    let (world, _daemon) = world();
+    let pi = world.project().join(".pi");
+    moved(&pi, &world.root().join("elsewhere"));
+    std::os::unix::fs::symlink(world.root().join("elsewhere"), &pi).unwrap();
+    let reason = || world.run(&["status", "--json"]).json()["projects"][0]["reason"].clone();
+    eventually("the link is seen", || reason() == "cannot_write");
+    for arguments in [&["next"][..], &["next", "--yes"]] {
+        let said = world.run(arguments);
+        let expected = "mv {PROJECT}/.pi {PROJECT}/.pi.old && handoff init {PROJECT}\n";
+        assert_eq!((said.code, said.stdout.as_str()), (1, expected), "{said}");
+        assert!(
+            said.stderr.contains("must be a real folder") && said.stderr.ends_with("to be done by hand:\n"),
+            "{said}"
+        );
+    }
+    // What it says helps.
+    moved(&pi, &world.project().join(".pi.old"));
+    assert_eq!(world.run(&["init"]).code, 0);
+    eventually("the project is well", || state(&world) == "idle");
+}
+
+#[test]
+fn next_ends_no_task_that_does_well() {
+    let (world, _daemon) = world();
+    let _session = attach(&world, "sleep 60");
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("it runs", || state(&world) == "running");
+    let said = world.run(&["next", "--yes"]);
+    assert!(said.code == 0 && said.stderr.ends_with("there is nothing to do\n"), "{said}");
+    assert_eq!(state(&world), "running");
+}
+
+#[test]
+fn what_keeps_a_daemon_from_starting_comes_before_that_there_is_none() {
+    let world = crate::doctor::world();
+    let file = world.home().join(".config/handoffd/config.toml");
+    crate::env::write(&file, b"[log]\nlevel = 7\n");
+    let said = world.run(&["next"]);
+    assert!(said.code == 3 && said.stderr.contains("Hint: correct the file; `handoffd --check`"), "{said}");
 }
 
 #[test]

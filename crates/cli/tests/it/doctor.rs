@@ -112,6 +112,10 @@ fn a_lock_that_names_no_daemon_any_more_is_none() {
     }
 }
 
+fn placed(world: &TestEnv, text: &str) -> String {
+    text.replace(&*world.home().to_string_lossy(), "{HOME}").replace(&*world.root().to_string_lossy(), "{ROOT}")
+}
+
 #[test]
 fn folders_of_ours_that_others_can_write_are_a_fault_and_are_closed() {
     let world = world();
@@ -119,10 +123,19 @@ fn folders_of_ours_that_others_can_write_are_a_fault_and_are_closed() {
     check(&world, "socket", "good", &[]);
     let mode = |mode| std::fs::set_permissions(&state, std::fs::Permissions::from_mode(mode)).unwrap();
     mode(0o777);
-    check(&world, "socket", "fault", &["other users can write", "chmod go-w"]);
+    check(&world, "socket", "fault", &["other users can write", "chmod 700"]);
+    mode(0o755);
+    let run = world.run_dir().join("handoffd");
+    std::fs::create_dir_all(&run).unwrap();
+    std::fs::set_permissions(&run, std::fs::Permissions::from_mode(0o755)).unwrap();
+    check(&world, "socket", "warning", &["other users can look into", "(mode 755)", "chmod 700"]);
     let said = world.run(&["doctor", "--fix"]);
-    assert!(said.stderr.contains("Will take the right to write from others"), "{said}");
-    assert_eq!(state.metadata().unwrap().permissions().mode() & 0o777, 0o755);
+    for folder in [&state, &run] {
+        let will = format!("Will close to all other users (mode 700): {}", folder.display());
+        assert!(said.stderr.contains(&placed(&world, &will)), "{said}");
+        assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    }
+    check(&world, "socket", "good", &[]);
     write(&world.run_dir().join("handoffd/handoffd.sock"), b"");
     check(&world, "socket", "fault", &["is not a socket"]);
     let folder = world.root().join("open");
@@ -137,6 +150,7 @@ fn a_socket_that_is_left_and_one_that_others_can_use() {
     let world = world();
     let path = world.run_dir().join("handoffd/handoffd.sock");
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::set_permissions(path.parent().unwrap(), std::fs::Permissions::from_mode(0o700)).unwrap();
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     check(&world, "socket", "note", &["the next one takes its place"]);
@@ -226,6 +240,9 @@ fn a_configuration_that_is_invalid_or_odd() {
     let file = world.home().join(".config/handoffd/config.toml");
     write(&file, b"[log]\nlevel = 7\n");
     check(&world, "configuration", "fault", &["level", "handoffd --check"]);
+    let said = world.run(&["doctor"]);
+    let told = format!("{}{}", said.stdout, said.stderr);
+    assert_eq!(told.matches("`log.level`").count(), 1, "it is told once: {said}");
     write(&file, b"[lug]\n");
     check(&world, "configuration", "warning", &["lug"]);
 }

@@ -51,6 +51,15 @@ fn what_helps_with_a_missing_folder_does_not_lead_into_it() {
 }
 
 #[test]
+fn what_is_wrong_with_an_unreadable_queue_is_told_once() {
+    let (world, _daemon) = world();
+    world.file("tasks.json", "{");
+    eventually("it is seen", || state(&world) == "unreadable");
+    let said = world.run(&["status"]);
+    assert_eq!(said.stdout.matches("the text ends inside an object").count(), 1, "{said}");
+}
+
+#[test]
 fn json_is_one_document_and_can_be_of_one_project() {
     let (world, _daemon) = world();
     let whole = world.run(&["status", "--json"]);

@@ -1,6 +1,6 @@
 //! D67: the work log.
 
-use lifecycle::{ClaimResult, Content, Done, Recovered, Settings, State, Wall};
+use lifecycle::{Cause, ClaimResult, Content, Done, Recovered, Settings, State, Wall};
 use queue::DispatchId;
 
 use crate::rig::Rig;
@@ -14,18 +14,19 @@ fn failed() -> Result<(), String> {
 /// The command next is the one that helps, or the one that says what does.
 #[test]
 fn a_log_that_blocks_says_what_helps() {
-    let check = |words: &str, expected: &str| {
+    let check = |words: &str, helps: Option<&str>, expected: &str| {
         let mut rig = Rig::new();
         rig.attach(1);
-        rig.script.push_back(Done::Claimed(ClaimResult::WorkLog(words.into())));
+        let cause = Cause { words: words.to_owned(), next: helps.map(str::to_owned) };
+        rig.script.push_back(Done::Claimed(ClaimResult::WorkLog(cause)));
         rig.write(crate::rig::pending("T-1"));
         rig.shows(State::Blocked, "work_log");
         let status = rig.project.status(Wall(rig.wall));
         assert_eq!((status.why.as_deref(), status.next.as_deref()), (Some(words), Some(expected)));
     };
-    check("there is no work log `log.md`: run `handoff init`", "handoff init");
-    check("the work log `log.md` is full: run `handoff log rotate`", "handoff log rotate");
-    check("the work log has the heading `## Log` 2 times", "handoff doctor");
+    check("there is no work log `log.md`: run `handoff init`", Some("handoff init"), "handoff init");
+    check("the work log `log.md` has 2 hard links", Some("cp a b && mv b a"), "cp a b && mv b a");
+    check("the work log has the heading `## Log` 2 times", None, "handoff doctor");
 }
 
 #[test]

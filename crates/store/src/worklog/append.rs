@@ -3,7 +3,7 @@
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use super::{LogCheck, LogError, WorkLog};
+use super::{LINE, LogCheck, LogError, WorkLog};
 use crate::error::IoFault;
 use crate::folder::OpenFile;
 use crate::read::Limit;
@@ -21,10 +21,12 @@ pub struct OpenLog {
     checked: Stamp,
     /// Whether the last line lacks its end.
     unfinished: bool,
+    /// What a rotation would keep, in bytes.
+    kept: usize,
 }
 
-/// Room asked for at open; a line with all its parts is far shorter. In bytes.
-const RESERVE: u64 = 8 << 10;
+/// Room asked for at open, in bytes.
+const RESERVE: u64 = LINE as u64;
 /// How often a replaced file is opened again.
 const TRIES: usize = 3;
 
@@ -42,14 +44,14 @@ impl WorkLog {
             if !self.leads_to(&file)? {
                 continue;
             }
-            let (check, text) = self.check_open(&file)?;
+            let (check, text, kept) = self.check_open(&file)?;
             let reserved = file.sys.reserve(file.fd(), check.stamp.size, RESERVE);
             if let Err(errno @ (Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::ROFS)) = reserved {
                 return Err(IoFault::new("reserve room in", &file.path, errno).into());
             }
             let unfinished = !text.is_empty() && !text.ends_with('\n');
             let checked = Stamp::of(&file.stat()?);
-            return Ok(OpenLog { log: self.clone(), file, checked, unfinished });
+            return Ok(OpenLog { log: self.clone(), file, checked, unfinished, kept });
         }
         Err(LogError::Changed(self.path()))
     }
@@ -92,7 +94,7 @@ impl OpenLog {
             Err(append) => return Err(self.cut_back(start, &bytes, append)),
         };
         (self.checked, self.unfinished) = (written, false);
-        Ok(self.log.passed(written))
+        Ok(self.log.passed(written, self.kept))
     }
 
     /// The file must still be the named one, with one link, and its text checked in the state it has now.
@@ -102,9 +104,9 @@ impl OpenLog {
             return Err(LogError::Changed(self.log.path()));
         }
         if Stamp::of(&self.file.stat()?) != self.checked {
-            let (check, text) = self.log.check_open(&self.file)?;
+            let (check, text, kept) = self.log.check_open(&self.file)?;
             self.unfinished = !text.is_empty() && !text.ends_with('\n');
-            self.checked = check.stamp;
+            (self.checked, self.kept) = (check.stamp, kept);
         }
         Ok(())
     }

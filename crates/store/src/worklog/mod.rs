@@ -39,6 +39,8 @@ pub struct LogCheck {
     pub stamp: Stamp,
     /// From 3 MiB on: what to tell.
     pub warning: Option<String>,
+    /// And the command that helps, if one does.
+    pub remedy: Option<&'static str>,
 }
 
 /// Why a log cannot take a line (or did not).
@@ -61,6 +63,11 @@ pub enum LogError {
     /// Over 4 MiB, or the line does not fit.
     #[error("the work log `{0}` is full: run `handoff log rotate`")]
     Full(String),
+    /// As [`LogError::Full`], and a rotation would not help.
+    #[error(
+        "the work log `{0}` is full, and not with lines that a rotation moves: put it aside and run `handoff init`"
+    )]
+    FullOfOther(String),
     /// Not UTF-8.
     #[error("the work log `{0}` is not UTF-8")]
     NotUtf8(String),
@@ -76,7 +83,7 @@ pub enum LogError {
     #[error("the work log has no line `{0}`: add it at its end")]
     HeadingMissing(String),
     /// More than one line is the heading.
-    #[error("the work log has the heading `{heading}` {count} times")]
+    #[error("the work log has the heading `{heading}` {count} times: keep one of them, as the last heading")]
     HeadingRepeated {
         /// The heading.
         heading: String,
@@ -84,7 +91,9 @@ pub enum LogError {
         count: usize,
     },
     /// Another heading follows.
-    #[error("in the work log `{heading}` is not the last heading: `{after}` follows")]
+    #[error(
+        "in the work log `{heading}` is not the last heading: `{after}` follows; move `{heading}` with its lines to the end"
+    )]
     HeadingNotLast {
         /// The heading.
         heading: String,
@@ -115,6 +124,8 @@ pub enum LogError {
 
 /// From this size on the log warns, in bytes.
 const WARN_FROM: u64 = 3 << 20;
+/// Room for a line with all its parts, which are far shorter, in bytes.
+const LINE: usize = 8 << 10;
 /// How much of the end recovery looks through, in bytes.
 const TAIL: u64 = 64 << 10;
 
@@ -140,6 +151,10 @@ impl WorkLog {
             return Err(bad(heading, "a heading is one line that begins with `#`"));
         }
         Ok(Self { project: Arc::clone(project), folders, name, heading: heading.trim_end().to_owned() })
+    }
+
+    pub(crate) fn project(&self) -> &ProjectDir {
+        &self.project
     }
 
     /// The path, project-relative.
@@ -170,9 +185,12 @@ impl WorkLog {
     pub fn check(&self) -> Result<LogCheck, LogError> {
         self.with_folder(|folder| {
             let file = self.open_file(folder, OFlags::RDONLY)?;
-            let (check, _) = self.check_open(&file)?;
+            let (stamp, text) = self.read(&file, Limit::LongLog)?;
+            let found = heading::find(&text, &self.heading);
+            self.has_room(&text, found.as_ref().ok().map(|range| range.end))?;
+            let kept = found?.end;
             folder.may_write(&self.name)?;
-            Ok(check)
+            Ok(self.passed(stamp, kept))
         })
     }
 
@@ -245,18 +263,34 @@ impl WorkLog {
         match error {
             ReadError::Missing => LogError::Missing(self.path()),
             ReadError::NotRegular => LogError::NotRegular(self.path()),
+            ReadError::TooLarge { limit } if limit > Limit::WorkLog.bytes() => LogError::FullOfOther(self.path()),
             ReadError::TooLarge { .. } => LogError::Full(self.path()),
             ReadError::Io(fault) => LogError::Io(fault),
         }
     }
 
-    /// Checks the text of an open log; also returns the text.
-    fn check_open(&self, file: &OpenFile) -> Result<(LogCheck, String), LogError> {
+    /// Checks the text of an open log; also returns the text, and how much of it a rotation would keep.
+    fn check_open(&self, file: &OpenFile) -> Result<(LogCheck, String, usize), LogError> {
+        let (stamp, text) = self.read(file, Limit::WorkLog)?;
+        let kept = heading::find(&text, &self.heading)?.end;
+        Ok((self.passed(stamp, kept), text, kept))
+    }
+
+    fn read(&self, file: &OpenFile, limit: Limit) -> Result<(Stamp, String), LogError> {
         self.check_links(file)?;
-        let bytes = read_open(file, &file.stat()?, Limit::WorkLog).map_err(|error| self.unreadable(error))?;
+        let bytes = read_open(file, &file.stat()?, limit).map_err(|error| self.unreadable(error))?;
         let text = String::from_utf8(bytes.bytes).map_err(|_| LogError::NotUtf8(self.path()))?;
-        heading::find(&text, &self.heading)?;
-        Ok((self.passed(bytes.stamp), text))
+        Ok((bytes.stamp, text))
+    }
+
+    /// Whether a line fits behind the text; if not, whether it would after a rotation, which keeps `kept` bytes.
+    fn has_room(&self, text: &str, kept: Option<usize>) -> Result<(), LogError> {
+        let most = Limit::WorkLog.bytes().saturating_sub(LINE);
+        match kept {
+            _ if text.len() <= most => Ok(()),
+            Some(kept) if kept <= most => Err(LogError::Full(self.path())),
+            _ => Err(LogError::FullOfOther(self.path())),
+        }
     }
 
     fn check_links(&self, file: &OpenFile) -> Result<(), LogError> {
@@ -274,12 +308,18 @@ impl WorkLog {
         }
     }
 
-    fn passed(&self, stamp: Stamp) -> LogCheck {
-        let warning = (stamp.size >= WARN_FROM).then(|| {
-            let name = self.path();
-            format!("the work log `{name}` has {} of its 4096 KiB: run `handoff log rotate`", stamp.size >> 10)
+    /// `kept`: what a rotation would keep, in bytes.
+    fn passed(&self, stamp: Stamp, kept: usize) -> LogCheck {
+        let is_long = stamp.size >= WARN_FROM;
+        let remedy = (is_long && (kept as u64) < WARN_FROM).then_some("handoff log rotate");
+        let warning = is_long.then(|| {
+            let does = match remedy {
+                Some(command) => format!("run `{command}`"),
+                None => "move some of what stands above its heading to a file of its own".to_owned(),
+            };
+            format!("the work log `{}` has {} of its 4096 KiB: {does}", self.path(), stamp.size >> 10)
         });
-        LogCheck { stamp, warning }
+        LogCheck { stamp, warning, remedy }
     }
 
     /// What a crash left of our temporaries beside the log; called with the log locked.

@@ -33,15 +33,19 @@ impl WorkLog {
     ///
     /// # Errors
     ///
-    /// See [`LogError`]; the log is as it was then. [`LogError::Changed`] when somebody wrote to it meanwhile.
+    /// See [`LogError`]; the log is as it was then. [`LogError::FullOfOther`] when it would be full all the same,
+    /// [`LogError::Changed`] when somebody wrote to it meanwhile.
     pub fn rotate(&self, date: Date) -> Result<Rotated, LogError> {
         self.project.still_named()?;
         self.with_folder(|folder| {
             let file = self.open_file(folder, OFlags::RDONLY)?;
             Turn::of(&file)?;
             self.sweep(folder)?;
-            let (_, text) = self.check_open(&file)?;
+            let (_, text) = self.read(&file, Limit::LongLog)?;
             let range = heading::find(&text, &self.heading)?;
+            if let Err(error @ LogError::FullOfOther(_)) = self.has_room(&text, Some(range.end)) {
+                return Err(error);
+            }
             if text[range.end..].trim().is_empty() {
                 return Ok(Rotated::Nothing);
             }
@@ -81,7 +85,7 @@ impl WorkLog {
         temporary.fill(kept.as_bytes())?;
         let ours = temporary.private.as_seen(kept.as_bytes());
         let expected = RawHash::of(text.as_bytes());
-        match exchange_in(folder, &temporary.private, &self.name, Limit::WorkLog, &expected.into(), ours)? {
+        match exchange_in(folder, &temporary.private, &self.name, Limit::LongLog, &expected.into(), ours)? {
             // Old text is in the archive; a leftover name goes at the next rotation.
             Swapped::Displaced(_) => {
                 folder.unlink(&temporary.private.name).ok();
@@ -94,7 +98,7 @@ impl WorkLog {
 
     /// After a failed rotation the archive goes, but only if the log itself still has all of it.
     fn drop_archive(&self, folder: &Folder, archive: &str, moved: &str) {
-        let log = self.open_file(folder, OFlags::RDONLY).and_then(|file| self.check_open(&file));
+        let log = self.open_file(folder, OFlags::RDONLY).and_then(|file| self.read(&file, Limit::LongLog));
         if log.is_ok_and(|(_, text)| text.contains(moved)) {
             folder.unlink(archive).ok();
         }

@@ -212,13 +212,53 @@ fn a_full_disk_is_noticed_before_anything_is_complete() {
 }
 
 #[test]
-fn a_long_log_warns_and_a_full_one_refuses() {
+fn a_long_log_warns_and_one_without_room_for_a_line_is_told_before_the_task() {
     let project = with_log(&format!("{START}{}", "- x\n".repeat(3 << 18)));
     let log = real(&project);
     assert!(log.check().unwrap().warning.unwrap().contains("handoff log rotate"));
     fs::write(log_path(&project), format!("## Work log\n{}\n", "x".repeat((4 << 20) - 14))).unwrap();
-    assert!(log.check().is_ok());
+    assert!(matches!(log.check(), Err(LogError::Full(_))));
     assert!(matches!(log.open().unwrap().append("- one more"), Err(LogError::Full(_))));
+}
+
+#[test]
+fn a_rotation_helps_wherever_it_is_advised_and_elsewhere_another_way_is() {
+    // Filled beyond its limit by somebody else: what the daemon refuses to read is still rotated.
+    let project = with_log(&format!("# Notes\n\n## Work log\n{}\n", "- x\n".repeat(5 << 18)));
+    let log = real(&project);
+    let error = log.check().unwrap_err();
+    assert_eq!(log.remedy(&error).as_deref(), Some("handoff log rotate"), "{error}");
+    assert!(matches!(log.rotate(date()).unwrap(), Rotated::Moved(_)));
+    assert!(log.check().unwrap().warning.is_none());
+    assert_eq!(text(&project), "# Notes\n\n## Work log\n");
+
+    for size in [None, Some((64 << 20) + 1)] {
+        fs::write(log_path(&project), format!("{}\n## Work log\n- x\n", "x\n".repeat(2 << 20))).unwrap();
+        if let Some(size) = size {
+            fs::File::options().write(true).open(log_path(&project)).unwrap().set_len(size).unwrap();
+        }
+        let error = log.check().unwrap_err();
+        assert!(matches!(error, LogError::FullOfOther(_)), "{error}");
+        let path = log_path(&project).canonicalize().unwrap().display().to_string();
+        let remedy = log.remedy(&error).unwrap();
+        assert!(remedy.starts_with(&format!("mv {path} {path}.old && handoff init ")), "{remedy}");
+        assert!(matches!(log.rotate(date()), Err(LogError::FullOfOther(_))));
+    }
+    fs::write(log_path(&project), format!("{}\n## Work log\n- x\n", "x\n".repeat(3 << 19))).unwrap();
+    let warning = log.check().unwrap().warning.unwrap();
+    assert!(warning.contains("above its heading") && !warning.contains("rotate"), "{warning}");
+}
+
+#[test]
+fn what_is_in_the_way_is_put_aside_under_a_name_that_is_free() {
+    let project = with_log("text");
+    fs::remove_file(log_path(&project)).unwrap();
+    fs::create_dir(log_path(&project)).unwrap();
+    let log = real(&project);
+    let remedy = || log.remedy(&log.check().unwrap_err()).unwrap();
+    assert!(remedy().contains("handoff-log.md.old && handoff init"), "{}", remedy());
+    fs::write(log_path(&project).with_file_name("handoff-log.md.old"), "mine").unwrap();
+    assert!(remedy().contains("handoff-log.md.old-2 && handoff init"), "{}", remedy());
 }
 
 #[test]

@@ -50,7 +50,8 @@ impl World {
         let root = base.join("project");
         std::fs::create_dir_all(root.join("src")).map_err(fault)?;
         let log = Config::default().settings(None, &handoffd::config::ProjectFile::default()).work_log;
-        let project = ProjectDir::open(&root, &Sys::real(), PiFolder::Create).map_err(Failure::usage)?;
+        let project =
+            ProjectDir::open(&root, &Sys::real(), PiFolder::Create).map_err(|error| Failure::not_opened(&error))?;
         init::make_quietly(&Arc::new(project), &root, &log, ctx.now())?;
         let env = Env { home: Some(base.join("home")), ..Env::default() };
         let config = Config::default();

@@ -39,6 +39,8 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
+        // An invalid configuration is one of the findings.
+        ctx.config_untold();
         let mut findings = examine(ctx);
         let mut repairs = Vec::new();
         if self.fix {
@@ -71,6 +73,9 @@ fn examine(ctx: &Context) -> Vec<Finding> {
     checks::all(&Arc::new(World::gather(ctx)))
 }
 
+/// Checks whose faults can keep a daemon from starting: what they say comes before "there is none".
+const GROUND: [&str; 4] = ["socket", "configuration", "disk", "unit"];
+
 /// The worst fault that concerns a project, the service's before the project's own, since without it nothing else helps: for
 /// `handoff next`, where the daemon knows of nothing, or there is no daemon.
 pub(crate) fn remedy(ctx: &Context, root: Option<&Path>) -> Option<Finding> {
@@ -78,5 +83,7 @@ pub(crate) fn remedy(ctx: &Context, root: Option<&Path>) -> Option<Finding> {
         None => true,
         Some(project) => root.is_some_and(|root| Path::new(&project.path) == root),
     };
-    examine(ctx).into_iter().find(|finding| finding.state == State::Fault && concerns(finding))
+    let faults = examine(ctx).into_iter().filter(|finding| finding.state == State::Fault && concerns(finding));
+    let is_ground = |finding: &Finding| finding.project.is_none() && GROUND.contains(&finding.check);
+    faults.min_by_key(|finding| !is_ground(finding))
 }

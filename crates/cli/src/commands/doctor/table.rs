@@ -1,7 +1,7 @@
 //! How findings look on a terminal: a line for each, what to do below it; what is good in short.
 
 use super::finding::{Finding, State};
-use crate::text::{Line, Tone, wrapped};
+use crate::text::{Line, Tone, counted, wrapped};
 
 const CHECK: usize = 14;
 const STATE: usize = 9;
@@ -82,11 +82,11 @@ fn tone(state: State) -> Tone {
 /// How many of each.
 pub(super) fn summary(findings: &[Finding]) -> Line {
     let count = |state| super::count(findings, state);
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let (faults, warnings) = (count(State::Fault), count(State::Warning));
     let tone = if faults > 0 { Tone::Bad } else { Tone::Good };
     let fixable = findings.iter().filter(|finding| finding.repair.is_some()).count();
-    let line = Line::of(tone, &plural(faults, "fault")).plain(&format!(", {}", plural(warnings, "warning")));
+    let line =
+        Line::of(tone, &counted(faults as u64, "fault")).plain(&format!(", {}", counted(warnings as u64, "warning")));
     match fixable {
         0 => line,
         _ => line.plain(&format!("; `handoff doctor --fix` can see to {fixable} of them")),

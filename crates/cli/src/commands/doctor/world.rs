@@ -138,6 +138,12 @@ impl World {
         self.daemon.as_deref().ok()
     }
 
+    /// The daemon's process: that of the one that answers, else of the one that holds the instance lock.
+    pub(super) fn daemon_pid(&self) -> Option<u32> {
+        let running = self.running().map(|status| status.daemon.pid);
+        running.or_else(|| self.places.as_ref().ok().and_then(holder))
+    }
+
     /// The unit, if there is one.
     pub(super) fn unit(&self) -> Option<&Unit> {
         self.manager.service()

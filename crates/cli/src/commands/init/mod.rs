@@ -66,7 +66,8 @@ impl Args {
             ctx.out.note("this is your home and no project: only the Pi extension is installed");
             return pi::install(ctx).map(|()| Exit::Good);
         }
-        let project = ProjectDir::open(&dir, &Sys::real(), PiFolder::Create).map_err(Failure::usage)?;
+        let project =
+            ProjectDir::open(&dir, &Sys::real(), PiFolder::Create).map_err(|error| Failure::not_opened(&error))?;
         let root = project.resolved_path().to_owned();
         let failed = Self::make_all(ctx, &Arc::new(project), &root)?;
         untrack::offer(ctx, &root, self.yes);

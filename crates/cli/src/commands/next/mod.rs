@@ -17,6 +17,10 @@ use crate::projects;
 use crate::shell;
 
 /// Run the one command that `status` suggests, after asking
+///
+/// Where the daemon knows of nothing, what `handoff doctor` finds counts. Exit 0 when there is nothing to do; the exit code of the
+/// command when one was run; 1 when something is to be done and was not: by hand, or because you said no. What is to be done
+/// by hand is printed to standard output.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The project, a path or a registered name [default: the working folder]
@@ -41,6 +45,8 @@ impl Args {
         ctx.out.note(format!("{} is {}{why}", project.name, project.state));
         let root = PathBuf::from(&project.path);
         match &project.next {
+            // It goes on by itself: whatever else may be wrong comes first.
+            Some(next) if next.starts_with("handoff wait") => self.remedy(ctx, root),
             Some(next) => self.offer(ctx, root, next),
             None => self.remedy(ctx, root),
         }
@@ -69,7 +75,8 @@ impl Args {
         let is_ours = remedy.starts_with("handoff ");
         if !is_ours || !(self.yes || ctx.can_ask()) {
             let hint = if is_ours { format!("run `{remedy}`") } else { remedy };
-            return Err(Failure { hints: vec![hint], ..failure });
+            let problems = if what.contains(&failure.message) { Vec::new() } else { vec![what] };
+            return Err(Failure { problems, hints: vec![hint], ..failure });
         }
         ctx.out.note(what);
         self.offer(ctx, root, &remedy)
@@ -78,17 +85,18 @@ impl Args {
     /// Runs it, if it is a command of ours and the person agrees.
     fn offer(&self, ctx: &mut Context, root: PathBuf, next: &str) -> Result<Exit, Failure> {
         let words = shell::split(next).filter(|words| words.first().is_some_and(|word| word == "handoff"));
-        let Some(words) = words else {
-            return Err(Failure::new(Exit::Refused, format!("run it yourself: {next}")));
+        let Some(cli) = words.and_then(|words| Cli::try_parse_from(&words).ok()) else {
+            ctx.out.note("to be done by hand:");
+            ctx.out.line(next);
+            return Ok(Exit::NotGood);
         };
         if !self.yes && !ctx.confirm(&format!("Run `{next}`?")) {
-            ctx.out.note(format!("not run: {next}"));
-            return Ok(if ctx.can_ask() { Exit::Good } else { Exit::Usage });
+            let asked = if ctx.can_ask() { "" } else { " (nobody could be asked; `--yes` runs it)" };
+            ctx.out.note(format!("not run: {next}{asked}"));
+            return Ok(Exit::NotGood);
         }
         // The command was written for the project's own folder.
         ctx.enter(root);
-        let cli = Cli::try_parse_from(&words)
-            .map_err(|_| Failure::new(Exit::Refused, format!("this handoff does not know `{next}`")))?;
         cli.run(ctx)
     }
 }

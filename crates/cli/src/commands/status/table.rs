@@ -124,7 +124,9 @@ fn sentences(project: &ProjectStatus, next: Option<&str>, now: Timestamp) -> Vec
         }
     }
     sentences.extend(project.members.iter().map(|member| (Tone::Plain, about(member))));
-    sentences.extend(project.queue.problems.iter().map(|problem| (Tone::Bad, problem.message.clone())));
+    // Of an unreadable file, the problem is the reason.
+    let problems = project.queue.problems.iter().filter(|problem| project.why.as_ref() != Some(&problem.message));
+    sentences.extend(problems.map(|problem| (Tone::Bad, problem.message.clone())));
     sentences.extend(project.warnings.iter().map(|warning| (Tone::Warning, warning.clone())));
     sentences.extend(next.map(|next| (Tone::Strong, format!("{}: {next}", label(next)))));
     sentences

@@ -34,7 +34,8 @@ pub(crate) fn write(ctx: &Context, root: &Path, task: &Submission) -> Result<Wri
         return Err(busy(&format!("the queue holds a task already ({id}{})", holder.status().as_str())));
     }
     let (document, mut remarks) = validate(ctx, &looked_at, existing, task)?;
-    let project = ProjectDir::open(root, &Sys::real(), PiFolder::Create).map_err(Failure::usage)?;
+    let project =
+        ProjectDir::open(root, &Sys::real(), PiFolder::Create).map_err(|error| Failure::not_opened(&error))?;
     let now = ctx.now();
     // A daemon may start at this moment.
     match project.replace_unowned(expected, document.text().as_bytes(), now) {

@@ -1,6 +1,7 @@
 //! Whether a daemon answers, and what it says of itself.
 
-use super::super::world::holder;
+use store::{Presence, Processes as _, SystemProcesses};
+
 use super::{Finding, World};
 use crate::exit::Exit;
 
@@ -22,16 +23,28 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
 
 /// A daemon that holds the instance lock and does not answer is another matter than none.
 fn absent(world: &World, message: &str) -> Finding {
-    let holder = world.places.as_ref().ok().and_then(holder);
-    match holder {
+    match world.daemon_pid() {
+        Some(pid) if is_stopped(pid) => {
+            let what = format!(
+                "the daemon (pid {pid}) is stopped, by Ctrl-Z or a signal, and answers nobody: nothing is handed over meanwhile"
+            );
+            Finding::fault(what, format!("kill -CONT {pid}"))
+        }
         Some(pid) => {
             let what = format!("a daemon (pid {pid}) holds the instance lock and does not answer: {message}");
             let remedy = match world.unit() {
                 Some(_) => world.restart().to_owned(),
-                None => format!("look at it with `handoff logs`; end it with `kill {pid}` and start it again"),
+                None => format!(
+                    "look at it with `handoff logs`; end it with `kill {pid}`, or `kill -9 {pid}`, and start it again"
+                ),
             };
             Finding::fault(what, remedy)
         }
         None => Finding::fault(format!("{message}: nothing is handed over meanwhile"), world.restart()),
     }
+}
+
+fn is_stopped(pid: u32) -> bool {
+    let presence = i32::try_from(pid).map(|pid| SystemProcesses.look(pid));
+    matches!(presence, Ok(Presence::Alive { stopped: true, .. }))
 }

@@ -57,7 +57,10 @@ fn differences(shell: &Env, service: &Env) -> Vec<(&'static str, String, String)
 fn remedy(name: &str, world: &World) -> String {
     match world.unit() {
         Some(_) => {
-            format!("systemctl --user edit handoffd.service (`Environment={name}=…`), then restart; or unset it here")
+            format!(
+                "`systemctl --user edit handoffd.service`: `[Service]` and `Environment={name}=…`, then `handoff service restart`; \
+                 or unset it here"
+            )
         }
         None => format!("start the daemon with the same {name}, or unset it here"),
     }

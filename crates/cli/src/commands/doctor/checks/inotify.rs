@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::{Finding, World};
+use crate::text::counted;
 
 /// Two folders a project: the root and `.pi`.
 const WATCHES_A_PROJECT: u64 = 2;
@@ -26,8 +27,8 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     }
     let mut findings: Vec<Finding> = match &world.running().map(|status| &status.daemon.watch) {
         Some(watch) if watch.overflows > 0 => vec![Finding::note(format!(
-            "the kernel's queue of events has overflowed {} times since the daemon's start; everything was read again",
-            watch.overflows
+            "the kernel's queue of events has overflowed {} since the daemon's start; everything was read again",
+            counted(watch.overflows, "time")
         ))],
         _ => Vec::new(),
     };
@@ -91,7 +92,7 @@ fn judge(used: Use, need: u64, has_daemon: bool) -> Option<Finding> {
 }
 
 fn sysctl(name: &str, value: u64) -> String {
-    format!("sudo sysctl fs.inotify.{name}={value} (and in /etc/sysctl.d, to keep it)")
+    format!("echo fs.inotify.{name}={value} | sudo tee /etc/sysctl.d/60-inotify-{name}.conf && sudo sysctl --system")
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod daemon;
 mod disk;
 mod environment;
 mod events;
+mod folders;
 mod inotify;
 mod leftovers;
 mod linger;
@@ -23,7 +24,7 @@ mod work_logs;
 
 use std::sync::Arc;
 
-use super::finding::{Finding, Named};
+use super::finding::{Finding, Named, State};
 use super::service::Source;
 use super::world::{Enabled, Hidden, PATIENCE, Subject, World, within};
 
@@ -50,14 +51,19 @@ const WHOLE: &[(&str, Whole)] = &[
 /// What is looked at in each project.
 const OF_PROJECT: &[(&str, OfProject)] = &[
     ("projects", projects::check),
-    ("locks", locks::check),
+    ("folders", folders::check),
     ("queues", queues::check),
     ("tracked", tracked::check),
+    ("disk", disk::of_project),
+];
+
+/// What is looked at in each project whose `.pi` can be opened.
+const OF_PI: &[(&str, OfProject)] = &[
+    ("locks", locks::check),
     ("work-logs", work_logs::check),
     ("profiles", profiles::check),
     ("leftovers", leftovers::check),
     ("events", events::check),
-    ("disk", disk::of_project),
 ];
 
 /// Everything that there is to say.
@@ -99,13 +105,29 @@ fn of_project(world: &Arc<World>, subject: &Subject) -> Vec<Finding> {
 
 /// A folder that is not there, and a project that is switched off, have nothing to look at but that.
 fn checks_of(world: &World, subject: &Subject) -> Vec<Finding> {
-    let checks = match subject.enabled {
-        Enabled::Yes if subject.path.is_dir() => OF_PROJECT,
-        Enabled::Yes | Enabled::No => &OF_PROJECT[..1],
+    let (checks, of_pi) = match subject.enabled {
+        Enabled::Yes if folders::can_open(subject) => (OF_PROJECT, OF_PI),
+        Enabled::Yes if subject.path.is_dir() => (OF_PROJECT, &[][..]),
+        Enabled::Yes | Enabled::No => (&OF_PROJECT[..1], &[][..]),
     };
     let mut findings = Vec::new();
-    for (name, check) in checks {
+    for (name, check) in checks.iter().chain(of_pi) {
         findings.extend(check(world, subject).into_iter().map(|finding| Finding { check: name, ..finding }));
+    }
+    told_once(findings)
+}
+
+/// What the daemon says of the project's state is no second fault where a check of the cause has the same remedy.
+fn told_once(mut findings: Vec<Finding>) -> Vec<Finding> {
+    let causes: Vec<Option<String>> = findings
+        .iter()
+        .filter(|finding| finding.check != "projects" && finding.state == State::Fault)
+        .map(|finding| finding.remedy.clone())
+        .collect();
+    for finding in findings.iter_mut().filter(|finding| finding.check == "projects") {
+        if causes.contains(&finding.remedy) {
+            (finding.state, finding.remedy) = (State::Note, None);
+        }
     }
     findings
 }

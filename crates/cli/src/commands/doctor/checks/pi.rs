@@ -10,7 +10,7 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     let there = pi::versions(&world.shell);
     if extension.is_none() && there.pi.is_none() {
         let what = "Pi is not here: a session is `handoff attach`, or a client of yours";
-        return vec![Finding::note(what).remedy("handoff init --pi, once Pi is installed")];
+        return vec![Finding::note(what).remedy("once Pi is installed: `handoff init --pi`")];
     }
     let mut findings: Vec<Finding> =
         there.remarks.iter().map(|(what, remedy)| Finding::warning(what.clone(), remedy.clone())).collect();

@@ -73,11 +73,9 @@ fn lacking(
     if !roles.iter().any(|role| init::lacks_example(&subject.path, *role)) {
         return finding(what, "set `acceptanceRole` in a profile that counts".to_owned());
     }
-    let init = format!(
-        "handoff init {} makes examples; or set `acceptanceRole` in a profile",
-        quoted(&subject.path.to_string_lossy())
-    );
-    finding(what, init).repaired_by(Repair::MakeProfiles(subject.path.clone()))
+    let init = format!("handoff init {}", quoted(&subject.path.to_string_lossy()));
+    finding(format!("{what}; there are examples, or set `acceptanceRole` in a profile"), init)
+        .repaired_by(Repair::MakeProfiles(subject.path.clone()))
 }
 
 fn note(note: &Note) -> Finding {

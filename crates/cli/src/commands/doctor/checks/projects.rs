@@ -15,7 +15,7 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
     }
     if !subject.path.is_dir() {
         let what = format!("{} is not there", subject.path.display());
-        return vec![Finding::fault(what, format!("restore it, or handoff projects remove {root}"))];
+        return vec![Finding::fault(what, format!("restore it, or `handoff projects remove {root}`"))];
     }
     let Some(status) = &subject.status else {
         return match world.running() {
@@ -31,6 +31,8 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
 fn judged(status: &ProjectStatus, next: Option<String>) -> Finding {
     let why = status.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     let what = format!("{}{why}", status.state);
+    // It is being run.
+    let next = next.map(|next| if next == "handoff doctor" { "handoff logs".to_owned() } else { next });
     let next = next.unwrap_or_else(|| "handoff status".to_owned());
     match (status.state, status.reason) {
         // Explained by `queues`, `locks`, `tracked`, `work-logs`.

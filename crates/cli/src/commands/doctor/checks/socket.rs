@@ -37,8 +37,8 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     findings.extend(own.into_iter().flatten().filter_map(private_folder));
     findings.extend(shared_folder(world));
     findings.extend(socket_file(world, socket));
-    if let Err(error) = &world.registry {
-        findings.push(Finding::fault(error.to_string(), "handoff projects add DIR, for each project"));
+    if let (Err(error), true) = (&world.registry, findings.is_empty()) {
+        findings.push(Finding::fault(error.to_string(), "`handoff projects add DIR` for each project"));
     }
     if findings.is_empty() {
         findings.push(Finding::good(format!("{} ({})", socket.display(), places.socket.origin.words())));
@@ -56,11 +56,18 @@ fn private_folder(path: &Path) -> Option<Finding> {
     if let Some(finding) = foreign(path, &meta) {
         return Some(finding);
     }
-    (meta.mode() & OTHERS != 0).then(|| {
-        let what = format!("other users can write to {} (mode {:o})", path.display(), meta.mode() & 0o7777);
-        let remedy = format!("chmod go-w {}", shown(path));
-        Finding::fault(what, remedy).repaired_by(Repair::CloseFolder(path.to_owned()))
-    })
+    if let Some(command) = store::allow(path) {
+        let what = format!("{} cannot be used (mode {:o})", path.display(), meta.mode() & 0o7777);
+        return Some(Finding::fault(what, command));
+    }
+    let mode = meta.mode() & 0o7777;
+    let (finding, can): (fn(String, String) -> Finding, _) = match mode {
+        mode if mode & OTHERS != 0 => (Finding::fault, "write to"),
+        mode if mode & 0o077 != 0 => (Finding::warning, "look into"),
+        _ => return None,
+    };
+    let what = format!("other users can {can} {} (mode {mode:o})", path.display());
+    Some(finding(what, format!("chmod 700 {}", shown(path))).repaired_by(Repair::CloseFolder(path.to_owned())))
 }
 
 /// A folder that the user named for the socket may be shared, but not open to all.
@@ -88,7 +95,8 @@ fn socket_file(world: &World, socket: &Path) -> Option<Finding> {
         let what = format!("{} has the mode {mode:o} instead of 600", socket.display());
         return Some(Finding::warning(what, format!("chmod 600 {}", shown(socket))));
     }
-    world.running().is_none().then(|| {
+    // One that lives and is silent is told of by `daemon`.
+    world.daemon_pid().is_none().then(|| {
         Finding::note(format!(
             "{} is there and nobody answers: a daemon that was killed leaves it, the next one takes its place",
             socket.display()
@@ -99,8 +107,8 @@ fn socket_file(world: &World, socket: &Path) -> Option<Finding> {
 fn foreign(path: &Path, meta: &Metadata) -> Option<Finding> {
     let hint = handoffd::places::folder::owner_hint(path)?;
     Some(Finding::fault(
-        format!("{} {hint}", path.display()),
-        format!("sudo chown -R \"$(id -un)\" {} (it belongs to user {})", shown(path), meta.uid()),
+        format!("{} (user {}) {hint}", path.display(), meta.uid()),
+        format!("sudo chown -R \"$(id -un)\" {}", shown(path)),
     ))
 }
 

@@ -89,7 +89,7 @@ fn of_leg(goal: &str, read: &Packets) -> Vec<Finding> {
             gap.missing,
             gap.behind.len()
         );
-        findings.push(Finding::warning(what, format!("{list}; file the packets behind it again")));
+        findings.push(Finding::warning(what, format!("look with `{list}`, and file the packets behind it again")));
     }
     for skipped in &read.skipped {
         let what = format!(

@@ -16,8 +16,9 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
             Finding::note("git tracks tasks.json and `queue.allow_tracked` lets it start work: a pull can, too")
         }
         Tracking::Tracked => Finding::fault(
-            "git tracks tasks.json: a pull could start work here, so every task is held",
-            format!("git -C {root} rm --cached -- tasks.json (the file stays), or `queue.allow_tracked`"),
+            "git tracks tasks.json: a pull could start work here, so every task is held; untrack it (the file stays), or set \
+             `queue.allow_tracked`",
+            format!("git -C {root} rm --cached -- tasks.json"),
         ),
         Tracking::Unknown(why) => Finding::warning(
             format!("whether git tracks tasks.json cannot be told, and it counts as not tracked: {why}"),

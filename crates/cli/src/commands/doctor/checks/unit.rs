@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::super::service::{Manager, Unit};
 use super::{Finding, World};
+use crate::text::counted;
 
 /// The unit and its state.
 pub(super) fn check(world: &World) -> Vec<Finding> {
@@ -78,7 +79,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 fn state(world: &World, service: &Unit) -> Option<Finding> {
-    let restarts = service.get("NRestarts");
+    let restarts = counted(service.get("NRestarts").parse().unwrap_or(0), "restart");
     match service.get("ActiveState") {
         "failed" => {
             let code = match (service.get("ExecMainStatus"), service.get("Result")) {
@@ -88,7 +89,7 @@ fn state(world: &World, service: &Unit) -> Option<Finding> {
                 (_, "start-limit-hit") => "it failed too often",
                 _ => "see `handoff logs`",
             };
-            let what = format!("the service has failed after {restarts} restarts ({}): {code}", service.get("Result"));
+            let what = format!("the service has failed after {restarts} ({}): {code}", service.get("Result"));
             Some(Finding::fault(what, "handoff service restart"))
         }
         "active" => {

@@ -59,8 +59,11 @@ fn extension(world: &World) -> Option<Finding> {
     if version == VERSION {
         return None;
     }
-    let what = format!("the Pi extension in {} is {version}, this program is {VERSION}", found.folder.display());
-    let finding = Finding::warning(what, "handoff init --pi, then /reload in Pi");
+    let what = format!(
+        "the Pi extension in {} is {version}, this program is {VERSION}; a session takes another up with /reload",
+        found.folder.display()
+    );
+    let finding = Finding::warning(what, "handoff init --pi");
     Some(if found.is_copy { finding.repaired_by(Repair::RenewPi(found.folder)) } else { finding })
 }
 
@@ -73,8 +76,10 @@ fn plugin(world: &World) -> Option<Finding> {
     let folder = PathBuf::from(entry["installPath"].as_str()?);
     let version = version_in(&folder.join(".claude-plugin/plugin.json"))?;
     (version != VERSION).then(|| {
-        let what = format!("the plugin of Claude Code is {version}, this program is {VERSION}");
-        Finding::warning(what, "claude plugin update handoff@handoffd, then a new session")
+        let what = format!(
+            "the plugin of Claude Code is {version}, this program is {VERSION}; a new session takes another up"
+        );
+        Finding::warning(what, "claude plugin update handoff@handoffd")
     })
 }
 

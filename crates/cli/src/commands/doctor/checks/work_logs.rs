@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use handoffd::config::WorkLogSettings;
 use store::sys::Sys;
-use store::{LogError, PiFolder, ProjectDir, WorkLog};
+use store::{LogCheck, LogError, PiFolder, ProjectDir, WorkLog};
 
 use super::super::repair::Repair;
 use super::{Finding, Subject, World};
@@ -23,48 +23,58 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
             return vec![Finding::fault(what, "correct .pi/handoff.toml")];
         }
     }
+    // What cannot be opened is told by `folders`.
     let Ok(project) = ProjectDir::open(&subject.path, &Sys::real(), PiFolder::Require).map(Arc::new) else {
-        let remedy = format!("handoff init {}", quoted(&subject.path.to_string_lossy()));
-        findings.push(Finding::fault("there is no .pi folder, so no task can be started", remedy));
         return findings;
     };
-    let log = WorkLog::new(&project, &settings.work_log.path, &settings.work_log.heading);
-    findings.push(match log.and_then(|log| log.check()) {
-        Ok(checked) => match checked.warning {
-            Some(warning) => Finding::warning(warning, rotate(subject)),
-            None => Finding::good(format!("{} takes the next line", settings.work_log.path)),
+    findings.push(match WorkLog::new(&project, &settings.work_log.path, &settings.work_log.heading) {
+        Ok(log) => match log.check() {
+            Ok(checked) => fine(subject, &log, checked),
+            Err(error) => judged(subject, &settings.work_log, &error, log.remedy(&error)),
         },
-        Err(error) => judged(subject, &settings.work_log, &error),
+        Err(error) => judged(subject, &settings.work_log, &error, None),
     });
     findings
 }
 
-fn rotate(subject: &Subject) -> String {
-    format!("handoff log rotate {}", quoted(&subject.path.to_string_lossy()))
+fn fine(subject: &Subject, log: &WorkLog, checked: LogCheck) -> Finding {
+    match checked.warning {
+        Some(warning) => {
+            let remedy = checked.remedy.map(|command| located(subject, command));
+            Finding::warning(warning, remedy.unwrap_or_else(|| edit(subject, &log.path())))
+        }
+        None => Finding::good(format!("{} takes the next line", log.path())),
+    }
 }
 
-fn judged(subject: &Subject, log: &WorkLogSettings, error: &LogError) -> Finding {
-    let what = format!("no task is started: {error}");
+fn judged(subject: &Subject, log: &WorkLogSettings, error: &LogError, remedy: Option<String>) -> Finding {
+    let remedy = match (remedy, error) {
+        (Some(command), _) => located(subject, &command),
+        (None, LogError::BadPlace { .. }) => {
+            "correct `work_log` in .pi/handoff.toml or in your configuration".to_owned()
+        }
+        (None, LogError::Io(fault)) => fault.advice().unwrap_or("repair what the system says").to_owned(),
+        (None, _) => edit(subject, &log.path),
+    };
+    let finding = Finding::fault(format!("no task is started: {error}"), remedy);
     match error {
         LogError::Missing(_) => {
-            let remedy = format!("handoff init {}", quoted(&subject.path.to_string_lossy()));
-            Finding::fault(what, remedy)
-                .repaired_by(Repair::MakeWorkLog { project: subject.path.clone(), log: log.clone() })
+            finding.repaired_by(Repair::MakeWorkLog { project: subject.path.clone(), log: log.clone() })
         }
-        LogError::Full(_) => Finding::fault(what, rotate(subject)),
-        LogError::HeadingMissing(heading) => {
-            Finding::fault(what, format!("add the line `{heading}` as the last heading of the log"))
-        }
-        LogError::HeadingRepeated { heading, .. } => {
-            Finding::fault(what, format!("keep one line `{heading}`, the last heading of the log"))
-        }
-        LogError::HeadingNotLast { heading, .. } => {
-            Finding::fault(what, format!("move `{heading}` with its lines to the end of the log"))
-        }
-        LogError::HardLinked { path, .. } => {
-            Finding::fault(what, format!("cp {path} {path}.own && mv {path}.own {path}"))
-        }
-        LogError::Io(fault) => Finding::fault(what, fault.advice().unwrap_or("repair what the system says")),
-        _ => Finding::fault(what, "put a plain text file in its place; `handoff init` makes one"),
+        _ => finding,
     }
+}
+
+/// A command of ours as it works from anywhere.
+fn located(subject: &Subject, command: &str) -> String {
+    match command {
+        "handoff init" | "handoff log rotate" => {
+            format!("{command} {}", quoted(&subject.path.to_string_lossy()))
+        }
+        _ => command.to_owned(),
+    }
+}
+
+fn edit(subject: &Subject, path: &str) -> String {
+    format!("edit {}", quoted(&subject.path.join(path).to_string_lossy()))
 }

@@ -84,8 +84,11 @@ fn remarks(pi: Option<Option<&str>>, subagents: Option<&str>) -> Vec<(String, St
         )),
         (Some(told), Some(there)) if there <= LAST_BEFORE && version.is_some_and(|pi| pi >= SINCE) => {
             remarks.push((
-                format!("{SUBAGENTS} {told} cannot start background runs on Pi 1.0 and later; foreground runs work"),
-                format!("npm install -g {PI}{PAIR}, with which both work"),
+                format!(
+                    "{SUBAGENTS} {told} cannot start background runs on Pi 1.0 and later; foreground runs work, and with \
+                     Pi 0.87 both do"
+                ),
+                format!("npm install -g {PI}{PAIR}"),
             ));
         }
         _ => {}

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::systemctl::Unit;
-use crate::text::{Line, Tone};
+use crate::text::{Line, Tone, counted};
 use crate::time;
 
 /// The document of `--json`.
@@ -122,7 +122,7 @@ fn print(ctx: &mut Context, report: &Report) {
     let mut rows = vec![("state", Line::of(tone, &state).plain(&format!("{pid}{version}")))];
     rows.extend(report.why.as_ref().map(|why| ("why", Line::from(why.as_str()))));
     if report.restarts > 0 {
-        rows.push(("started again", Line::from(format!("{} times by systemd", report.restarts))));
+        rows.push(("started again", Line::from(format!("{} by systemd", counted(report.restarts.into(), "time")))));
     }
     let from = match report.unit_from {
         "package" => "from a package",
