@@ -106,6 +106,12 @@ pub fn read_holder(path: &Path) -> Option<Holder> {
     serde_json::from_str(&text).ok()
 }
 
+/// Whether the daemon that the lock file names is alive. Takes no lock, either.
+#[must_use]
+pub fn is_held(path: &Path) -> bool {
+    read_holder(path).is_some_and(|holder| is_alive(holder.pid))
+}
+
 fn open(path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC | rustix::fs::OFlags::NONBLOCK;
     OpenOptions::new()
@@ -166,8 +172,9 @@ mod tests {
         let pid = std::process::id();
         let expected = format!("another handoffd is running (pid {pid}, socket /run/s): it holds {}", path.display());
         assert_eq!(error.to_string(), expected);
+        assert!(is_held(&path));
         drop(first);
-        assert_eq!(read_holder(&path), None);
+        assert_eq!((read_holder(&path), is_held(&path)), (None, false));
         assert!(Instance::acquire(&path, Path::new("/run/t")).is_ok());
     }
 

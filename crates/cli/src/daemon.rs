@@ -18,6 +18,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
+/// What to do where a service is installed.
+const SERVICE_STATUS: &str = "`handoff service status` says how the service is, and what to do";
+
 /// A daemon that has answered.
 #[derive(Debug, Clone)]
 pub(crate) struct Daemon {
@@ -52,6 +55,11 @@ pub(crate) async fn connect(ctx: &Context) -> Result<(Daemon, Inbox), Failure> {
             }
             // It may be because one runs already, and listens at another place.
             Err(error) if error.code() == Some(ErrorCode::CannotStart) => cannot_start = Some(error),
+            // The service manager may listen while no daemon can be started.
+            Err(error @ ClientError::NoAnswer { .. }) if service::is_there(&ctx.env) => {
+                let failure = Failure { hints: Vec::new(), ..failure(error, None, Some(&place.path)) };
+                return Err(failure.hint(SERVICE_STATUS));
+            }
             Err(error) => return Err(failure(error, None, Some(&place.path))),
         }
     }
@@ -63,7 +71,7 @@ pub(crate) async fn connect(ctx: &Context) -> Result<(Daemon, Inbox), Failure> {
 
 fn nobody(ctx: &Context, tried: &[SocketPlace], causes: Vec<String>) -> Failure {
     Failure::new(Exit::Unreachable, not_reachable(tried)).problems(causes).hint(match service::is_there(&ctx.env) {
-        true => "`handoff service status` says why it does not run, and what to do",
+        true => SERVICE_STATUS,
         false => "`handoff service install` makes it a service, once; or run `handoffd` in another terminal",
     })
 }

@@ -20,7 +20,7 @@ use self::voice::Voice;
 use crate::causes::chain;
 use crate::config::{Config, Finding, Invalid};
 use crate::env::Env;
-use crate::instance::InstanceError;
+use crate::instance::{InstanceError, is_held};
 use crate::logging::{self, LogGuard, LogSettings, Target};
 use crate::manager::ConfigFile;
 use crate::places::{self, Places};
@@ -77,9 +77,13 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(fault) => {
             voice.tell(Level::ERROR, &fault.lines);
-            // The file may be mended while clients are told of it.
-            let is_same = || prepare(&args, env.clone()).is_err_and(|now| now.lines == fault.lines);
-            fault.end(supervisor, voice, waiting, &|| fault.exit != Exit::Invalid || is_same())
+            // It may be mended while clients are told of it.
+            let now = || prepare(&args, env.clone());
+            fault.end(supervisor, voice, waiting, &|| match fault.exit {
+                Exit::Invalid => now().is_err_and(|now| now.lines == fault.lines),
+                Exit::AnotherRuns => now().is_ok_and(|ready| is_held(&ready.places.instance_lock())),
+                Exit::Good | Exit::Failed => true,
+            })
         }
     }
 }

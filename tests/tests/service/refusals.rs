@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use handoffd_tests::wait;
+use handoffd_tests::{Control, wait};
 
 use crate::Test;
 use crate::fixture::{Home, SERVICE, SOCKET};
@@ -17,6 +17,8 @@ pub(crate) const TESTS: &[Test] = &[
         clients_of_a_daemon_that_cannot_start_are_told_why_until_it_can,
     ),
     ("clients_of_a_daemon_with_wrong_arguments_are_told_so", clients_of_a_daemon_with_wrong_arguments_are_told_so),
+    ("a_program_that_is_gone_does_not_wear_the_socket_out", a_program_that_is_gone_does_not_wear_the_socket_out),
+    ("a_daemon_that_listens_elsewhere_is_found_all_the_same", a_daemon_that_listens_elsewhere_is_found_all_the_same),
     ("f137_a_failed_start_says_why", f137_a_failed_start_says_why),
     ("f133_a_fault_that_may_pass_is_tried_again_slowly", f133_a_fault_that_may_pass_is_tried_again_slowly),
     ("a_masked_unit_is_not_written_through", a_masked_unit_is_not_written_through),
@@ -73,6 +75,39 @@ fn clients_of_a_daemon_with_wrong_arguments_are_told_so() {
         home.handoff(&["status"]).failed_with(3, "--detach");
     }
     assert_eq!(home.show(SOCKET, "ActiveState"), "active");
+}
+
+/// Nobody can answer then; systemd tries again and again, and the socket must outlive it.
+fn a_program_that_is_gone_does_not_wear_the_socket_out() {
+    let home = Home::installed();
+    home.systemctl(&["stop", SERVICE]).good();
+    std::fs::rename(home.program("handoffd"), home.path("handoffd")).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..30 {
+            scope.spawn(|| home.handoff(&["status"]).failed_with(3, "`handoff service status`"));
+        }
+    });
+    assert_eq!(home.show(SOCKET, "ActiveState"), "active");
+    home.handoff(&["service", "status"]).failed_with(1, "is gone: `handoff service install`");
+    std::fs::rename(home.path("handoffd"), home.program("handoffd")).unwrap();
+    home.handoff(&["status"]).good();
+}
+
+/// The socket unit is asked first, and starts a daemon that finds the other one.
+fn a_daemon_that_listens_elsewhere_is_found_all_the_same() {
+    let home = Home::installed();
+    home.systemctl(&["stop", SERVICE]).good();
+    let own = home.path("own/socket");
+    let mut by_hand =
+        std::process::Command::new(home.program("handoffd")).env("HANDOFFD_SOCKET", &own).spawn().unwrap();
+    wait::until_true("it answers", || Control::try_open(&own).is_some());
+    home.handoff(&["status"]).good();
+    let named = format!("another handoffd is running (pid {}", by_hand.id());
+    home.handoff(&["service", "status"]).failed_with(1, &named);
+    by_hand.kill().unwrap();
+    by_hand.wait().unwrap();
+    home.handoff(&["status"]).good();
+    assert_eq!(home.connect().hello["daemon"]["pid"], home.pid());
 }
 
 fn f137_a_failed_start_says_why() {

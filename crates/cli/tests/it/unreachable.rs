@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use crate::env::{TestEnv, write};
 
+const HOW_IT_IS: &str = "Hint: `handoff service status` says how the service is";
+
 /// Verbs that need a daemon.
 const VERBS: [&[&str]; 16] = [
     &["status"],
@@ -49,8 +51,11 @@ fn a_service_that_is_installed_need_not_be_installed_again() {
     let world = TestEnv::new();
     write(&world.home().join(".config/systemd/user/handoffd.service"), b"");
     let said = world.run(&["status"]);
-    let hint = "Hint: `handoff service status` says why it does not run";
-    assert!(said.code == 3 && said.stderr.contains(hint) && !said.stderr.contains("service install"), "{said}");
+    assert!(said.code == 3 && said.stderr.contains(HOW_IT_IS) && !said.stderr.contains("service install"), "{said}");
+    std::fs::create_dir(world.run_dir().join("handoffd")).unwrap();
+    let _queue = UnixListener::bind(world.run_dir().join("handoffd/handoffd.sock")).unwrap();
+    let said = world.run(&["status"]);
+    assert!(said.code == 3 && said.stderr.contains(HOW_IT_IS) && !said.stderr.contains("restart"), "{said}");
 }
 
 #[test]

@@ -29,7 +29,10 @@ fn not_running(service: &Unit) -> String {
         let why = why.unwrap_or_else(|| "it ended".to_owned());
         return format!("{why}; it starts again by itself in {seconds} s, or now with {AGAIN}");
     }
+    let said = service.get("StatusText");
     match (service.get("ActiveState"), why) {
+        // It tells clients the same, and ends.
+        ("activating", _) if !said.is_empty() => format!("it cannot start: {said}; once that is repaired: {AGAIN}"),
         ("activating", _) => "it is starting: look again in a moment; `handoff logs -f` shows how far it is".to_owned(),
         ("deactivating", _) => format!("it is stopping; then {AGAIN}"),
         (_, Some(why)) => format!("it does not run: {why}; once that is repaired: {AGAIN}"),
