@@ -102,11 +102,17 @@ impl WorkLog {
 
 /// What is in the way gets a name that is free, and what should be there is made.
 fn aside(path: &Path, root: &Path) -> String {
+    format!("{} && handoff init {}", put_aside(path), word(root))
+}
+
+/// The command that gives a file or folder a name that is free.
+#[must_use]
+pub fn put_aside(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let free = |name: String| Some(path.with_file_name(name)).filter(|path| path.symlink_metadata().is_err());
     let old = names::candidates(&format!("{name}.old")).find_map(free);
     let old: PathBuf = old.unwrap_or_else(|| path.with_file_name(format!("{name}.old")));
-    format!("mv {} {} && handoff init {}", word(path), word(&old), word(root))
+    format!("mv {} {}", word(path), word(&old))
 }
 
 fn word(path: &Path) -> String {

@@ -27,24 +27,21 @@ pub(crate) fn worst(said: &Said, check: &str) -> String {
     if matches!(found["state"].as_str(), Some("warning" | "fault")) {
         assert!(found["remedy"].is_string(), "no remedy: {found}");
     }
-    if let Some(remedy) = found["remedy"].as_str() {
+    for remedy in findings.iter().filter_map(|finding| finding["remedy"].as_str()) {
         is_a_command_of_ours(remedy);
     }
     format!("{}: {} | {}", text("state"), text("what"), text("remedy"))
 }
 
-/// A remedy that begins with `handoff` names a command that there is, with options that it takes.
+/// A remedy that begins with `handoff` is a whole command line, and so is what stands in back-quotes: they work as typed.
 #[track_caller]
 fn is_a_command_of_ours(remedy: &str) {
-    let mut words = remedy.split([' ', ';', ',', '(']).skip_while(|word| *word != "handoff").skip(1);
-    let Some(name) = words.next().filter(|_| remedy.starts_with("handoff ")) else { return };
-    let command = cli::command();
-    let known = command.find_subcommand(name).unwrap_or_else(|| panic!("there is no handoff {name}: {remedy}"));
-    let next = words.next().unwrap_or_default();
-    let option = next.strip_prefix("--");
-    let takes = |option: &str| known.get_arguments().any(|argument| argument.get_long() == Some(option));
-    assert!(option.is_none_or(takes), "handoff {name} has no {next}: {remedy}");
-    assert!(!known.has_subcommands() || known.find_subcommand(next).is_some(), "handoff {name} needs more: {remedy}");
+    let whole = Some(remedy).filter(|remedy| remedy.starts_with("handoff "));
+    let quoted = remedy.split('`').skip(1).step_by(2).filter(|text| text.starts_with("handoff "));
+    for line in whole.into_iter().chain(quoted) {
+        let parsed = cli::command().try_get_matches_from(line.split(' '));
+        assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+    }
 }
 
 pub(crate) fn doctor(world: &TestEnv) -> Said {
@@ -162,7 +159,9 @@ fn a_socket_that_is_left_and_one_that_others_can_use() {
 fn a_damaged_registry_is_a_fault() {
     let world = world();
     write(&world.home().join(".local/state/handoffd/projects.json"), b"{\"version\":1");
-    check(&world, "socket", "fault", &["is damaged", "handoff projects add"]);
+    let file = "{HOME}/.local/state/handoffd/projects.json";
+    let aside = format!("| mv {file} {file}.old");
+    check(&world, "socket", "fault", &["is damaged", "`handoff projects add`", &aside]);
 }
 
 #[test]

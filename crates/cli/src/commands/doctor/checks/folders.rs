@@ -13,7 +13,7 @@ pub(super) fn check(_: &World, subject: &Subject) -> Vec<Finding> {
         Ok(project) => project.may_write().map_err(|fault| denied(&fault)),
         Err(error) => Err(closed(subject, &error)),
     };
-    vec![told.map_or_else(|finding| finding, |()| Finding::good("its folders can be read and written"))]
+    vec![told.map_or_else(|finding| finding, |()| Finding::good("root and .pi can be read and written"))]
 }
 
 /// Whether the checks of what is in `.pi` can look at anything.

@@ -9,7 +9,7 @@ use crate::shell::quoted;
 /// Read as `handoff lint` reads it.
 pub(super) fn check(_: &World, subject: &Subject) -> Vec<Finding> {
     let path = subject.path.join(QUEUE);
-    let lint = format!("handoff lint {}", quoted(&path.to_string_lossy()));
+    let lint = format!("correct the file; `handoff lint {}` judges it", quoted(&path.to_string_lossy()));
     let root = match queue_file::open_root(&subject.path) {
         Ok(root) => root,
         Err(failure) => return vec![Finding::fault(failure.message, "put a plain folder in its place")],

@@ -4,6 +4,9 @@ use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use handoffd::registry::StateFileError;
+use store::put_aside;
+
 use super::super::repair::Repair;
 use super::{Finding, Hidden, World};
 use crate::shell::quoted;
@@ -38,7 +41,7 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     findings.extend(shared_folder(world));
     findings.extend(socket_file(world, socket));
     if let (Err(error), true) = (&world.registry, findings.is_empty()) {
-        findings.push(Finding::fault(error.to_string(), "`handoff projects add DIR` for each project"));
+        findings.push(list(error));
     }
     if findings.is_empty() {
         findings.push(Finding::good(format!("{} ({})", socket.display(), places.socket.origin.words())));
@@ -46,12 +49,22 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     findings
 }
 
+/// The list of projects; its own words say what comes after the command.
+fn list(error: &StateFileError) -> Finding {
+    let remedy = match error {
+        StateFileError::Corrupt { path, .. } => put_aside(path),
+        StateFileError::Newer { .. } => "install both programs of that version".to_owned(),
+        StateFileError::File(_) => "repair what the system says".to_owned(),
+    };
+    Finding::fault(error.to_string(), remedy)
+}
+
 /// A folder of ours. One that is not there is made at the next start.
 fn private_folder(path: &Path) -> Option<Finding> {
     let meta = path.metadata().ok()?;
     if !meta.is_dir() {
         let what = format!("{} is not a folder", path.display());
-        return Some(Finding::fault(what, format!("mv {0} {0}.old", shown(path))));
+        return Some(Finding::fault(what, put_aside(path)));
     }
     if let Some(finding) = foreign(path, &meta) {
         return Some(finding);
@@ -85,7 +98,7 @@ fn socket_file(world: &World, socket: &Path) -> Option<Finding> {
     let meta = socket.symlink_metadata().ok()?;
     if !meta.file_type().is_socket() {
         let what = format!("{} is not a socket, so no daemon can listen there", socket.display());
-        return Some(Finding::fault(what, format!("mv {0} {0}.old", shown(socket))));
+        return Some(Finding::fault(what, put_aside(socket)));
     }
     if let Some(finding) = foreign(socket, &meta) {
         return Some(finding);
