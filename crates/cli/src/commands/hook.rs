@@ -116,7 +116,7 @@ fn open(ctx: &Context, folder: &Path) -> Option<Open> {
 fn with_daemon(project: &ProjectStatus, task: Option<&Found>) -> Option<Open> {
     let why = project.why.as_deref().map(|why| format!(": {}", excerpt(why))).unwrap_or_default();
     let says = format!("{} is {}{why}.", project.name, project.state);
-    let next = project.next.as_deref().filter(|next| suggestion::mends(next));
+    let next = project.next.as_deref().filter(|next| suggestion::helps_a_planner(next));
     let next = next.map(|next| format!(" What helps: `{next}`.")).unwrap_or_default();
     match project.state {
         ProjectState::Idle => task.and_then(ended),

@@ -4,10 +4,14 @@ use std::path::Path;
 
 use wire::status::ProjectStatus;
 
-/// Whether a suggested command mends something. One that waits or ends a task does not, and a model or a person who is told
-/// that it helps may run it.
+/// Whether a suggested command mends something. One that waits or ends a task does not.
 pub(crate) fn mends(next: &str) -> bool {
     !["handoff wait", "handoff cancel"].iter().any(|command| next.starts_with(command))
+}
+
+/// Whether a model that plans may be told that it helps, for then it may run it: `attach` would make it the worker.
+pub(crate) fn helps_a_planner(next: &str) -> bool {
+    mends(next) && !next.contains("handoff attach")
 }
 
 /// The command for the working folder `here`.
@@ -36,6 +40,10 @@ mod tests {
             ("pi --session cancel", true),
         ] {
             assert_eq!(mends(next), expected, "{next}");
+            assert_eq!(helps_a_planner(next), expected, "{next}");
+        }
+        for next in ["handoff attach", "cd /w/shop && handoff attach"] {
+            assert!(mends(next) && !helps_a_planner(next), "{next}");
         }
     }
 }

@@ -52,7 +52,7 @@ fn about(told: &mut Told, project: &ProjectStatus, next: Option<String>, now: Ti
     let why = project.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
     let (name, state, since) = (&project.name, project.state, time::age(&project.since, now));
     told.line(format!("{name} ({}) is {state}, for {since}{why}.", project.path));
-    if let Some(next) = next.filter(|next| suggestion::mends(next)) {
+    if let Some(next) = next.filter(|next| suggestion::helps_a_planner(next)) {
         told.line(format!("What helps: `{next}`"));
     }
     let seen = project.queue.task_id.as_deref().filter(|_| is_open(project.queue.status));

@@ -77,7 +77,7 @@ fn outlook(project: &ProjectStatus) -> String {
     let next = project
         .next
         .as_deref()
-        .filter(|next| suggestion::mends(next))
+        .filter(|next| suggestion::helps_a_planner(next))
         .map(|next| format!(" What helps: `{next}`."))
         .unwrap_or_default();
     match (&project.session, &project.why) {

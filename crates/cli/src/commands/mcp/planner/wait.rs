@@ -141,7 +141,7 @@ async fn not_ended(ctx: &Context, project: &ProjectStatus, id: &str, waited: Dur
         told.line("No worker's session is attached: it waits until a person opens one in the project's folder.");
     }
     if let Some(next) = &project.next
-        && suggestion::mends(next)
+        && suggestion::helps_a_planner(next)
     {
         told.line(format!("What helps: `{next}` in {}", project.path));
     }
