@@ -71,7 +71,7 @@ export function extension(pi: ExtensionAPI, versions: Versions, overrides: Overr
   pi.on("session_shutdown", (event) => stop(event.reason).catch(() => undefined));
   pi.on("agent_start", () => guard(() => session?.agentStarted()));
   pi.on("message_start", (event) => guard(() => session?.messageStarted(event.message)));
-  pi.on("agent_end", (event) => guard(() => session?.attemptEnded(stopReasonOf(event.messages))));
+  pi.on("agent_end", (event) => guard(() => session?.attemptEnded(...endOf(event.messages))));
   pi.on("agent_settled", (event) => guard(() => session?.settled((event as { aborted?: boolean }).aborted)));
   pi.on("ui_prompt_start", () => guard(() => session?.activity.dialog(1)));
   pi.on("ui_prompt_end", () => guard(() => session?.activity.dialog(-1)));
@@ -90,7 +90,8 @@ const textOf = (content: ReadonlyArray<{ type: string; text?: string }>): string
   content.map((part) => part.text ?? "").join("\n");
 
 /** How the last answer of the model ended. */
-function stopReasonOf(messages: readonly unknown[]): string | undefined {
+function endOf(messages: readonly unknown[]): [stopReason: string | undefined, error: string | undefined] {
   const answers = messages.filter((message) => (message as { role?: unknown }).role === "assistant");
-  return (answers.at(-1) as { stopReason?: string } | undefined)?.stopReason;
+  const { stopReason, errorMessage } = (answers.at(-1) ?? {}) as { stopReason?: string; errorMessage?: unknown };
+  return [stopReason, typeof errorMessage === "string" ? errorMessage : undefined];
 }

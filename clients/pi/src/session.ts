@@ -14,7 +14,11 @@ import { Inbox } from "./state/inbox.ts";
 import { ENTRY, REMINDER_MESSAGE, TASK_MESSAGE, detailsOf, recall, type Details, type Note } from "./state/record.ts";
 import type { Change } from "./state/runs.ts";
 import type { ToolResult } from "./state/subagents.ts";
+import { line } from "./text.ts";
 import type { AttachReason, LeaveReason, Run } from "./wire.ts";
+
+/** Characters of what broke a turn, in Pi's words. */
+const MOST_ERROR = 300;
 
 export type SessionOptions = {
   pi: Pi;
@@ -45,7 +49,7 @@ export class Session {
   readonly attachment: Attachment;
   private over = false;
   /** A turn that settled while there was no connection. */
-  private untold: { dispatchId: string; aborted: boolean } | undefined;
+  private untold: { dispatchId: string; aborted: boolean; error: string | undefined } | undefined;
   private readonly advised = new Set<string>();
   private waiters: Array<() => void> = [];
 
@@ -151,16 +155,16 @@ export class Session {
     if (task) this.inbound.arrived(task);
   }
 
-  attemptEnded(stopReason: string | undefined): void {
-    this.activity.turn.attempt(stopReason);
+  attemptEnded(stopReason: string | undefined, error?: string): void {
+    this.activity.turn.attempt(stopReason, error);
   }
 
   settled(aborted: boolean | undefined): void {
-    const { author, aborted: broken } = this.activity.turn.settle(aborted);
+    const { author, aborted: broken, error } = this.activity.turn.settle(aborted);
     const hand = this.inbox.hand;
     if (hand?.phase === "delivered") {
       // What a person's own turn came to says nothing about the task.
-      this.untold = { dispatchId: hand.id, aborted: broken && author === "dispatch" };
+      this.untold = { dispatchId: hand.id, aborted: broken && author === "dispatch", error };
       this.tellSettled();
     }
     this.activity.update();
@@ -173,10 +177,10 @@ export class Session {
   tellSettled(): void {
     const { hand } = this.inbox;
     if (!this.untold || !this.isAttached) return;
-    const { dispatchId, aborted } = this.untold;
+    const { dispatchId, aborted, error } = this.untold;
     this.untold = undefined;
     if (hand?.id !== dispatchId) return;
-    this.notify("session.settled", { dispatch_id: dispatchId, ...(aborted ? { aborted } : {}) });
+    this.notify("session.settled", { dispatch_id: dispatchId, ...(aborted ? { aborted, ...(error ? { error: line(error, MOST_ERROR) } : {}) } : {}) });
     if (hand.kind === "packet") this.ended(dispatchId);
   }
 

@@ -656,6 +656,7 @@ export type SessionTake = {
 export type Settled = {
   dispatch_id?: string | null;
   aborted?: boolean;
+  error?: string | null;
 };
 
 /** `session.state` (notification). */

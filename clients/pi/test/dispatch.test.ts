@@ -238,3 +238,11 @@ test("an end that came from elsewhere frees the session", async (t) => {
   await until("free", () => !/running/.test(pi.footer ?? ""));
   await assert.rejects(pi.report({ status: "ERROR", error: "x" }), /no handed-over task/);
 });
+
+test("a turn that an error broke off tells why", async (t) => {
+  const failed = await world(t);
+  const id = await handOver(failed);
+  failed.pi.settle("error", undefined, "400\nout of credit");
+  const told = await failed.daemon.heard("session.settled");
+  assert.deepEqual(told, { dispatch_id: id, aborted: true, error: "400 out of credit" });
+});

@@ -160,7 +160,7 @@ test("whose turn it is", () => {
   assert.equal(turn("other", "ours").isOfDispatch, true, "a lost race: ours came into a person's turn");
   assert.equal(turn(undefined).isOfDispatch, false);
   const retried = turn("ours");
-  retried.attempt("error");
+  retried.attempt("error", "503 busy");
   retried.begin();
   assert.equal(retried.isOfDispatch, true, "a retry begins again without settling");
   retried.attempt("stop");
@@ -175,6 +175,10 @@ test("an aborted turn is known on every version of Pi", () => {
     turn.attempt(stop);
     return turn.settle(told).aborted;
   };
+  const failed = new Turn();
+  failed.begin();
+  failed.attempt("error", "400 out of credit");
+  assert.equal(failed.settle(undefined).error, "400 out of credit");
   assert.equal(settled("aborted", undefined), true, "before 1.1");
   assert.equal(settled(undefined, true), true);
   assert.equal(settled("error", false), true, "an error is no end that a reminder mends");

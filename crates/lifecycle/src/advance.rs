@@ -42,7 +42,9 @@ impl Project {
             Event::Attach(attach) => self.attach(*attach, out),
             Event::Activity { conn, idle, hint } => self.activity(conn, idle, hint, out),
             Event::Run { conn, dispatch, run } => self.run_seen(conn, dispatch, *run, out),
-            Event::TurnSettled { conn, dispatch, aborted } => self.turn_settled(conn, dispatch, aborted, out),
+            Event::TurnSettled { conn, dispatch, aborted } => {
+                self.turn_settled(conn, dispatch, aborted.as_deref(), out);
+            }
             Event::Leaving { conn, reason } => self.leaving(conn, reason, out),
             Event::Ping { conn } => self.sign_of_life(conn, None, out),
             Event::Closed { conn, unsent } => {

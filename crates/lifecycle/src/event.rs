@@ -46,8 +46,8 @@ pub enum Event {
         conn: Conn,
         /// The dispatch the session names, if it does.
         dispatch: Option<DispatchId>,
-        /// The turn was aborted.
-        aborted: bool,
+        /// The turn was aborted: why, in the host's words; empty when a person did it.
+        aborted: Option<String>,
     },
     /// The session says goodbye.
     Leaving {

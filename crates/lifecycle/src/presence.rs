@@ -188,7 +188,7 @@ impl Project {
         if delivered || was_accepted {
             self.accepted(dispatch, out);
             if idle {
-                self.idle_moment(false, out);
+                self.idle_moment(None, out);
             } else if let Some(owner) = &mut self.sessions.owner {
                 owner.engaged = true;
             }

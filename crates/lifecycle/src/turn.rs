@@ -27,7 +27,7 @@ impl Project {
         self.idle_after_refusal(conn);
         // A repeated "idle" is no new moment; one that follows a dispatch's acceptance is.
         if accepted == Some(true) && (!was || self.awaits_idle(conn)) {
-            self.idle_moment(false, out);
+            self.idle_moment(None, out);
         }
     }
 
@@ -53,7 +53,13 @@ impl Project {
         }
     }
 
-    pub(crate) fn turn_settled(&mut self, conn: Conn, dispatch: Option<DispatchId>, aborted: bool, out: &mut Out) {
+    pub(crate) fn turn_settled(
+        &mut self,
+        conn: Conn,
+        dispatch: Option<DispatchId>,
+        aborted: Option<&str>,
+        out: &mut Out,
+    ) {
         self.sign_of_life(conn, dispatch, out);
         let pending = self.run_on(conn).is_some_and(|run| run.delivery != Delivery::Accepted);
         let foreign = matches!((dispatch, self.run_on(conn)), (Some(theirs), Some(run)) if run.dispatch != theirs);
@@ -70,7 +76,7 @@ impl Project {
     }
 
     /// The accepted dispatch's session is idle and there is no report (D25).
-    pub(crate) fn idle_moment(&mut self, aborted: bool, out: &mut Out) {
+    pub(crate) fn idle_moment(&mut self, aborted: Option<&str>, out: &mut Out) {
         let now = out.now.awake;
         if let Some(owner) = &mut self.sessions.owner {
             owner.engaged = false;
@@ -78,7 +84,7 @@ impl Project {
         let halted = self.halt.replaced;
         let Task::Running(run) = &mut self.task else { return };
         // While halted no report can be accepted, so none is asked for; `catch_up_idle` makes up for it.
-        if run.cancelling.is_some() || (halted && !aborted) {
+        if run.cancelling.is_some() || (halted && aborted.is_none()) {
             return;
         }
         if run.background {
@@ -87,8 +93,12 @@ impl Project {
             }
             return;
         }
+        if let Some(why) = aborted {
+            let said = if why.is_empty() { String::new() } else { format!(" The session says: {why}") };
+            self.end_by_us(format!("The turn was aborted without a report.{said}"), out);
+            return;
+        }
         match run.turn {
-            _ if aborted => self.end_by_us("The turn was aborted without a report.".into(), out),
             Turn::Working => {
                 run.turn = Turn::Reminded { armed: false, until: Some(now.plus(run.settings.accept_timeout)) };
                 self.remind(out);
@@ -104,7 +114,7 @@ impl Project {
         let Presence::Here(conn) = run.presence else { return };
         let idle = self.sessions.owner.as_ref().is_some_and(|own| own.conn == conn && own.idle && !own.engaged);
         if idle && run.delivery == Delivery::Accepted && run.turn == Turn::Working {
-            self.idle_moment(false, out);
+            self.idle_moment(None, out);
         }
     }
 

@@ -130,7 +130,9 @@ pub fn letter(event: lifecycle::Event) -> Option<Letter> {
     Some(match event {
         Of::Activity { conn, idle, .. } => Letter::Event(Event::Activity { conn, idle }),
         Of::Run { conn, dispatch, run } => Letter::Run { conn, dispatch, run },
-        Of::TurnSettled { conn, dispatch, aborted } => Letter::Event(Event::Settled { conn, dispatch, aborted }),
+        Of::TurnSettled { conn, dispatch, aborted } => {
+            Letter::Event(Event::Settled { conn, dispatch, aborted: aborted.is_some() })
+        }
         Of::Leaving { conn, reason } => Letter::Event(Event::Leaving { conn, reason }),
         Of::Ping { conn } | Of::RemindAnswered { conn, .. } | Of::CancelAnswered { conn, .. } => {
             Letter::Event(Event::Ping { conn })

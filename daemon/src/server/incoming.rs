@@ -12,6 +12,7 @@ use super::connection::Client;
 use super::handlers;
 use super::writer::Ending;
 use crate::actor::mail::Mail;
+use crate::logging::sanitize::one_line;
 use crate::peer::{CallKind, Responder};
 use crate::{actor, convert, members};
 
@@ -107,6 +108,9 @@ fn is_allowed_at_the_end(request: &ClientRequest) -> bool {
 }
 
 /// A word that is not known tells people nothing.
+/// Characters of what broke a turn: it becomes a part of the task's error.
+const MOST_WHY: usize = 500;
+
 const fn busy_with(hint: Hint) -> Option<BusyWith> {
     match hint {
         Hint::Dialog => Some(BusyWith::Dialog),
@@ -128,7 +132,9 @@ fn event(conn: lifecycle::Conn, told: ClientNotification) -> Result<Event, Strin
         ClientNotification::RunFinished(told) => run(&told.dispatch_id, told.run),
         ClientNotification::SessionSettled(settled) => {
             let dispatch = settled.dispatch_id.as_deref().map(dispatch).transpose()?;
-            Ok(Event::TurnSettled { conn, dispatch, aborted: settled.aborted })
+            let why = one_line(settled.error.as_deref().unwrap_or_default());
+            let why = secrets::mask(&why).chars().take(MOST_WHY).collect();
+            Ok(Event::TurnSettled { conn, dispatch, aborted: settled.aborted.then_some(why) })
         }
         ClientNotification::SessionLeaving(leaving) => {
             let reason = match leaving.reason {

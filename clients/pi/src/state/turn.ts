@@ -6,6 +6,7 @@ export type Author = "dispatch" | "person";
 export class Turn {
   private author: Author | undefined;
   private outcome: "good" | "aborted" = "good";
+  private error: string | undefined;
   private running = false;
 
   get isRunning(): boolean {
@@ -33,14 +34,17 @@ export class Turn {
   }
 
   /** The end of one attempt: the last one counts. */
-  attempt(stopReason: string | undefined): void {
+  attempt(stopReason: string | undefined, error?: string): void {
+    this.error = stopReason === "error" ? error : undefined;
     this.outcome = stopReason === "aborted" || stopReason === "error" ? "aborted" : "good";
   }
 
   /** It is over with everything that follows. */
-  settle(aborted: boolean | undefined): { author: Author; aborted: boolean } {
+  settle(aborted: boolean | undefined): { author: Author; aborted: boolean; error?: string } {
     const author = this.author ?? "person";
-    const ended = { author, aborted: aborted === true || this.outcome === "aborted" };
+    const error = this.error === undefined ? {} : { error: this.error };
+    const ended = { author, aborted: aborted === true || this.outcome === "aborted", ...error };
+    this.error = undefined;
     this.running = false;
     this.author = undefined;
     this.outcome = "good";

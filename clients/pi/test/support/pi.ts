@@ -129,8 +129,8 @@ export class FakePi {
     this.emit("message_start", { message });
   }
 
-  settle(stopReason = "stop", aborted?: boolean): void {
-    this.emit("agent_end", { messages: [{ role: "assistant", stopReason }] });
+  settle(stopReason = "stop", aborted?: boolean, errorMessage?: string): void {
+    this.emit("agent_end", { messages: [{ role: "assistant", stopReason, errorMessage }] });
     this.idle = true;
     this.emit("agent_settled", aborted === undefined ? {} : { aborted });
   }

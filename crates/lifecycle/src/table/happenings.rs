@@ -25,8 +25,10 @@ pub(super) const HAPPENINGS: &[(&str, Apply)] = &[
     ("it answers busy", |bench| bench.answered(Answer::Busy)),
     ("it tells busy", |bench| bench.event(Event::Activity { conn: OWNER, idle: false, hint: None })),
     ("it tells idle", |bench| bench.event(Event::Activity { conn: OWNER, idle: true, hint: None })),
-    ("its turn settles", |bench| bench.event(Event::TurnSettled { conn: OWNER, dispatch: None, aborted: false })),
-    ("its turn is aborted", |bench| bench.event(Event::TurnSettled { conn: OWNER, dispatch: None, aborted: true })),
+    ("its turn settles", |bench| bench.event(Event::TurnSettled { conn: OWNER, dispatch: None, aborted: None })),
+    ("its turn is aborted", |bench| {
+        bench.event(Event::TurnSettled { conn: OWNER, dispatch: None, aborted: Some(String::new()) });
+    }),
     ("a background run starts", |bench| bench.run(RunState::Running)),
     ("that run ends", |bench| bench.run(RunState::Complete)),
     ("it answers the reminder", |bench| {

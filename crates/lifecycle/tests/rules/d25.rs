@@ -186,7 +186,7 @@ fn a_rejected_launch_is_no_background_run() {
 fn a_turn_of_another_dispatch_is_no_moment() {
     let mut rig = Rig::at_work("T-1");
     let dispatch = Some(DispatchId::from_random(99));
-    rig.event(Event::TurnSettled { conn: Conn(1), dispatch, aborted: false });
+    rig.event(Event::TurnSettled { conn: Conn(1), dispatch, aborted: None });
     rig.says(&[]);
 }
 
@@ -218,4 +218,12 @@ fn a_turn_that_settles_while_its_report_cannot_be_written_is_made_up_for() {
     rig.hold = false;
     rig.answer();
     rig.says(&["r50 refused CannotWrite", "c1 remind"]);
+}
+
+#[test]
+fn what_broke_the_turn_is_a_part_of_the_error() {
+    let mut rig = Rig::at_work("T-1");
+    let dispatch = Some(rig.dispatch());
+    rig.event(Event::TurnSettled { conn: Conn(1), dispatch, aborted: Some("400 out of credit".into()) });
+    rig.says(&["ERROR The turn was aborted without a report. The session says: 400 out of credit"]);
 }

@@ -28,7 +28,7 @@ fn busy_is_sent_again_at_the_next_idle_with_the_same_id() {
 fn settled_is_an_idle_moment_too() {
     let mut rig = sent();
     rig.reply(1, Answer::Busy);
-    rig.event(Event::TurnSettled { conn: Conn(1), dispatch: None, aborted: false });
+    rig.event(Event::TurnSettled { conn: Conn(1), dispatch: None, aborted: None });
     rig.says(&["c1 dispatch"]);
 }
 

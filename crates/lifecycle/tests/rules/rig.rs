@@ -250,6 +250,7 @@ impl Rig {
 
     pub(crate) fn settled(&mut self, n: u64, aborted: bool) {
         let dispatch = self.project.running();
+        let aborted = aborted.then(String::new);
         self.event(Event::TurnSettled { conn: Conn(n), dispatch, aborted });
     }
 

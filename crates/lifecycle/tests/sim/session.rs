@@ -192,7 +192,7 @@ impl World {
         let event = match what {
             0 => Event::Activity { conn, idle: false, hint: None },
             1 => Event::Activity { conn, idle: true, hint: None },
-            2 | 3 => Event::TurnSettled { conn, dispatch, aborted: what == 3 },
+            2 | 3 => Event::TurnSettled { conn, dispatch, aborted: (what == 3).then(String::new) },
             _ => Event::Ping { conn },
         };
         self.sessions[at].busy = match what {

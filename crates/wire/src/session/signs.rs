@@ -52,6 +52,9 @@ pub struct Settled {
     /// The person or an error ended the turn (D25).
     #[serde(default, deserialize_with = "null_is_false", skip_serializing_if = "std::ops::Not::not")]
     pub aborted: bool,
+    /// Why, in the host's words, where it was no person: a model that cannot be reached, for instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// A flag that may be left out or `null`.

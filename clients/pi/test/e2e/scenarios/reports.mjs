@@ -109,7 +109,7 @@ export async function model_failure_ends_the_task(lab) {
   const pi = await attached(world);
   await world.submit(task(["mock> error 400 out of credit"]));
   const ended = await world.ended("ERROR");
-  assert.match(ended.error, /^The turn was aborted without a report\./);
+  assert.match(ended.error, /^The turn was aborted without a report\. The session says: .*out of credit/);
   assert.ok(!world.sentToModel().some((text) => text.includes(STILL_YOURS) && !text.includes("# Handoff")));
   await pi.footerIs(/owner, ready/);
 }

@@ -117,7 +117,7 @@ impl Session {
         if work.kind == Kind::Packet {
             self.last_packet = Some(work.dispatch_id.clone());
         }
-        tell(daemon.client.notify(&Settled { dispatch_id: Some(work.dispatch_id), aborted }).await)?;
+        tell(daemon.client.notify(&Settled { dispatch_id: Some(work.dispatch_id), aborted, error: None }).await)?;
         tell(daemon.client.notify(&State { state: Activity::Idle, hint: None }).await)
     }
 
@@ -238,7 +238,7 @@ impl Session {
     async fn done_before(&self, daemon: &Daemon, id: &Id, dispatch_id: String) -> Result<(), Failure> {
         let result = DispatchResult::Accepted { duplicate: Duplicate::Yes };
         tell(daemon.client.answer::<PacketDispatch>(id, &result).await)?;
-        tell(daemon.client.notify(&Settled { dispatch_id: Some(dispatch_id), aborted: false }).await)
+        tell(daemon.client.notify(&Settled { dispatch_id: Some(dispatch_id), aborted: false, error: None }).await)
     }
 
     async fn cancelled(
@@ -256,7 +256,7 @@ impl Session {
         ctx.out.note(Line::of(Tone::Warning, "cancelled").plain(": ").plain(&cancel.reason));
         self.give_up(ctx, &cancel.reason);
         if self.work.is_none() {
-            let settled = Settled { dispatch_id: Some(cancel.dispatch_id), aborted: true };
+            let settled = Settled { dispatch_id: Some(cancel.dispatch_id), aborted: true, error: None };
             tell(daemon.client.notify(&settled).await)?;
             return tell(daemon.client.notify(&State { state: Activity::Idle, hint: None }).await);
         }

@@ -40,7 +40,7 @@ pub(super) async fn work(client: &Client, mut inbox: Inbox, root: &Path) -> Resu
         observed: None,
     };
     client.call(&call).await.map_err(|error| failure(&error))?;
-    let settled = Settled { dispatch_id: Some(dispatch.dispatch_id), aborted: false };
+    let settled = Settled { dispatch_id: Some(dispatch.dispatch_id), aborted: false, error: None };
     client.notify(&settled).await.map_err(|error| failure(&error))?;
     Ok(Worked { message: dispatch.message, report: serde_json::to_string_pretty(&report).unwrap_or_default() })
 }
