@@ -67,6 +67,24 @@ fn a_report_outlives_the_daemon() {
 }
 
 #[test]
+fn a_report_for_a_task_that_is_gone_leaves_the_session_free() {
+    let (world, daemon) = world();
+    let script = format!("cat > /dev/null; while [ ! -e go ]; do sleep 0.05; done; echo done >&2; echo '{COMPLETE}'");
+    let session = attach(&world, &script);
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("the program runs", || session.stderr().contains("started T-1"));
+    drop(daemon);
+    eventually("the session saw it", || session.stderr().contains("the connection was lost"));
+    world.file("go", "");
+    eventually("the program has ended", || session.stderr().contains("done"));
+    let next = world.read("tasks.json").replace("T-1", "T-2").replace("RUNNING", "PENDING");
+    world.file("tasks.json", &next);
+    let _daemon = TestDaemon::start(&world);
+    let said = world.run(&["wait", "--task", "T-2", "--timeout", "20s"]);
+    assert_eq!(said.code, 0, "{said}\n{}", session.stderr());
+}
+
+#[test]
 fn a_session_that_is_told_to_leave_ends_its_program() {
     let (world, _daemon) = world();
     let session = attach(&world, "cat > /dev/null; echo $$ > pid; while :; do sleep 0.05; done");

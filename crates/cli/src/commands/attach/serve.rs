@@ -255,12 +255,7 @@ impl Session {
         }
         ctx.out.note(Line::of(Tone::Warning, "cancelled").plain(": ").plain(&cancel.reason));
         self.give_up(ctx, &cancel.reason);
-        if self.work.is_none() {
-            let settled = Settled { dispatch_id: Some(cancel.dispatch_id), aborted: true, error: None };
-            tell(daemon.client.notify(&settled).await)?;
-            return tell(daemon.client.notify(&State { state: Activity::Idle, hint: None }).await);
-        }
-        Ok(())
+        self.settle_if_over(ctx, daemon).await
     }
 
     fn notified(&mut self, ctx: &Context, notification: DaemonNotification) {

@@ -179,13 +179,12 @@ impl Session {
         }
     }
 
-    /// Stops the work that nobody waits for any more.
+    /// Stops the work that nobody waits for any more. It is settled when the worker has ended, which may be so already.
     pub(super) fn give_up(&mut self, ctx: &Context, why: &str) {
         let Some(work) = &mut self.work else { return };
         work.cancelled = true;
-        work.report = None;
         if !self.worker.cancel(ctx, why) {
-            self.work = None;
+            work.report.get_or_insert_default();
         }
     }
 
