@@ -8,5 +8,6 @@ fn main() -> io::Result<()> {
         return Err(io::Error::other("name the folder for the pages"));
     };
     std::fs::create_dir_all(&folder)?;
-    clap_mangen::generate_to(cli::command(), folder)
+    clap_mangen::generate_to(cli::command(), &folder)?;
+    clap_mangen::generate_to(handoffd::program::command(), folder)
 }

@@ -98,8 +98,15 @@ impl Unit {
         rest.split(" ; argv[]=").next().map(PathBuf::from)
     }
 
-    /// How long the pause before the next start still takes, if it is in one. `now` is that of the monotonic clock.
-    pub(crate) fn starts_again_in(&self, now: Duration) -> Option<Duration> {
+    /// In how many seconds it starts again by itself, never less than it takes; `None` if it is in no pause before that.
+    pub(crate) fn starts_again_in(&self) -> Option<u64> {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        let left = self.pause_after(Duration::try_from(now).unwrap_or_default())?;
+        Some((left + Duration::from_millis(999)).as_secs())
+    }
+
+    /// How much of the pause is left at `now` of the monotonic clock.
+    fn pause_after(&self, now: Duration) -> Option<Duration> {
         if !self.get("SubState").starts_with("auto-restart") {
             return None;
         }
@@ -165,13 +172,13 @@ mod tests {
         let check = |pauses: &str, now: u64, left: Option<u64>| {
             let text = format!("SubState=auto-restart\nStateChangeTimestampMonotonic=60000000\n{pauses}\n");
             let now = Duration::from_millis(now);
-            assert_eq!(Unit::parse(&text).starts_again_in(now), left.map(Duration::from_millis), "{pauses}");
+            assert_eq!(Unit::parse(&text).pause_after(now), left.map(Duration::from_millis), "{pauses}");
         };
         check("RestartUSec=2s", 60_500, Some(1_500));
         check("RestartUSec=500ms", 60_100, Some(400));
         check("RestartUSec=1s\nRestartUSecNext=1min 2s", 60_000, Some(62_000));
         check("RestartUSec=2s", 63_000, Some(0));
         check("RestartUSec=infinity", 60_000, None);
-        assert_eq!(Unit::parse("SubState=running\nRestartUSec=2s").starts_again_in(Duration::ZERO), None);
+        assert_eq!(Unit::parse("SubState=running\nRestartUSec=2s").pause_after(Duration::ZERO), None);
     }
 }

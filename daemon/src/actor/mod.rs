@@ -319,7 +319,7 @@ impl Actor {
         let kept = std::mem::take(&mut files.kept);
         self.lock_since = files.lock.as_ref().and_then(|lock| lock.content().acquired_at);
         self.queue.clone_from(&files.queue);
-        self.warnings.clone_from(&files.warnings);
+        self.warnings = files.warnings.texts();
         self.files = Some(files);
         if let Some((task_id, dispatch, runs)) = outlived.map(|outlived| *outlived) {
             self.step(Event::RunsAlive { task_id, dispatch, runs });

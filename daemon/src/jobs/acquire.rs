@@ -9,6 +9,7 @@ use store::{
     SwapVerdict, Unlocked, names,
 };
 
+use super::warnings::Matter;
 use super::{Context, Files, LeftBy, failure};
 use crate::convert;
 use crate::history;
@@ -88,11 +89,10 @@ impl Files {
     }
 
     fn note_protection(&mut self, lock: &Lock, dir: &ProjectDir) {
-        if let store::Protection::ContentOnly { .. } = lock.protection() {
-            let text = "this file system has no file locks: only the content of the lock file protects the queue";
-            self.warnings.push(text.to_owned());
-        }
-        self.warnings.extend(dir.fs_kind().events_note());
+        let text = "this file system has no file locks: only the content of the lock file protects the queue";
+        let unlocked = matches!(lock.protection(), store::Protection::ContentOnly { .. });
+        self.warnings.set(Matter::Locks, unlocked.then(|| text.to_owned()));
+        self.warnings.set(Matter::Events, dir.fs_kind().events_note());
     }
 
     /// Removes our leftovers; a planner's write that nobody saw is kept and told (D64).

@@ -9,6 +9,7 @@ use wire::journal::{Entry, Row, Running};
 
 use super::begun::{About, Ready};
 use super::render::Unready;
+use super::warnings::Matter;
 use super::{Begun, Context, Files, failure};
 use crate::config::{PROJECT_FILE, ProjectFile, Settings};
 use crate::convert;
@@ -90,13 +91,13 @@ impl Files {
     }
 
     fn warn_tight(&mut self, document: &Document) {
-        if let Ok(room) = queue::Room::of(document)
-            && room.is_tight()
-        {
-            let left = room.left_for_report();
+        let tight = queue::Room::of(document).ok().filter(|room| room.is_tight());
+        let left = tight.map(queue::Room::left_for_report);
+        if let Some(left) = left {
             tracing::warn!(project = %self.path.display(), left, "little room is left in tasks.json for the report");
-            self.warn_once(format!("only {left} bytes are left in tasks.json for the report"));
         }
+        let text = left.map(|left| format!("only {left} bytes are left in tasks.json for the report"));
+        self.warnings.set(Matter::Room, text);
     }
 
     /// The row that a restarted daemon needs.
@@ -131,18 +132,9 @@ impl Files {
 
     /// Without an exchange of names the last window of a replace is open (D64).
     fn note_method(&mut self, method: store::Method) {
-        if method == store::Method::PlainRename {
-            let text =
-                "this file system cannot exchange files: a write to tasks.json in the last moment of ours can be lost";
-            self.warn_once(text.to_owned());
-        }
-    }
-
-    /// Shown by `status` until the project is opened again.
-    pub(super) fn warn_once(&mut self, text: String) {
-        if !self.warnings.contains(&text) {
-            self.warnings.push(text);
-        }
+        let text =
+            "this file system cannot exchange files: a write to tasks.json in the last moment of ours can be lost";
+        self.warnings.set(Matter::Exchange, (method == store::Method::PlainRename).then(|| text.to_owned()));
     }
 
     /// A displaced file that nobody settled (a task that ended without acceptance).

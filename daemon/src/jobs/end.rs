@@ -10,6 +10,7 @@ use wire::journal::{Ended, Entry, OfDispatch, Row};
 use wire::session::EndStatus;
 
 use super::claim::too_large;
+use super::warnings::Matter;
 use super::{Context, Files, failure};
 use crate::actor::bodies;
 use crate::convert;
@@ -34,10 +35,10 @@ impl Files {
             return Ok(());
         }
         let check = log.check().map_err(|error| failure::work_log(&log, &error))?;
-        if let Some(warning) = check.warning {
+        if let Some(warning) = &check.warning {
             tracing::warn!(project = %self.path.display(), warning, "work log");
-            self.warn_once(warning);
         }
+        self.warnings.set(Matter::WorkLog, check.warning);
         self.log_checked = Some(Box::new(check.stamp));
         Ok(())
     }
@@ -52,8 +53,9 @@ impl Files {
     /// Writes the end; what cannot be written lets go of the log, which others wait for.
     pub(super) fn write_end(&mut self, write: &EndWrite, context: &Context) -> WriteResult {
         let written = self.try_write_end(write, context);
-        if written.is_err() {
-            self.log = None;
+        match written {
+            Ok(_) => self.warnings.set(Matter::Room, None),
+            Err(_) => self.log = None,
         }
         written
     }

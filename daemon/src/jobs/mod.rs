@@ -10,6 +10,7 @@ mod read;
 mod render;
 mod report;
 mod submit;
+mod warnings;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use crate::watch::Watched;
 
 pub use begun::{Begun, Likely};
 pub use render::{Prepared, Renderer};
+pub use warnings::Warnings;
 
 /// What one project keeps open between jobs. It travels into each job and comes back with its result.
 pub struct Files {
@@ -71,8 +73,8 @@ pub struct Files {
     pub past: Option<Box<Past>>,
     /// What `daemon.status` shows of the file.
     pub queue: wire::status::QueueStatus,
-    /// Things that still work but with less protection, for `daemon.status`.
-    pub warnings: Vec<String>,
+    /// Things that still work but with less than they could, for `daemon.status`.
+    pub warnings: Warnings,
     /// The watcher's cell: what was read last.
     pub watched: Arc<Watched>,
 }
@@ -130,7 +132,7 @@ impl Files {
             tracked: TrackedCache::default(),
             past: None,
             queue,
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
             watched,
         }
     }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use handoffd_tests::{Task, report};
-use serde_json::json;
+use handoffd_tests::{Task, report, wait};
+use serde_json::{Value, json};
 
 use crate::support::stage;
 
@@ -45,5 +45,35 @@ fn a_project_file_that_is_refused_blocks_until_it_is_repaired() {
     assert_eq!(stage.session.count("t-1"), 0);
     fs::remove_file(file).unwrap();
     let dispatch = stage.session.wait_dispatch("t-1");
+    stage.session.finish(&dispatch, report::complete());
+}
+
+#[test]
+fn a_warning_is_shown_once_and_as_long_as_it_is_so() {
+    let stage = stage();
+    let warnings = || match &stage.control.project(&stage.project)["warnings"] {
+        Value::Array(all) => all.iter().map(|text| text.as_str().unwrap().to_owned()).collect(),
+        _ => Vec::new(),
+    };
+    let shows = |parts: &[&str]| {
+        wait::until_true(&format!("{parts:?} is shown"), || {
+            let all: Vec<String> = warnings();
+            all.len() == parts.len() && all.iter().zip(parts).all(|(text, part)| text.contains(part))
+        });
+    };
+    let begin = |id: &str, length: usize| {
+        stage.project.plan(&Task::new(id).with("note", "x".repeat(length)));
+        stage.session.wait_dispatch(id)
+    };
+    fs::write(stage.project.work_log(), format!("## Work log\n{}", "- x\n".repeat(800_000))).unwrap();
+    for length in [230_000, 231_000] {
+        let dispatch = begin(&format!("t-{length}"), length);
+        shows(&["left in tasks.json", "handoff log rotate"]);
+        stage.session.finish(&dispatch, report::complete());
+        shows(&["handoff log rotate"]);
+    }
+    assert!(stage.world.handoff_in(stage.project.root(), &["log", "rotate"]).status.success());
+    let dispatch = begin("t-small", 1);
+    shows(&[]);
     stage.session.finish(&dispatch, report::complete());
 }

@@ -138,6 +138,28 @@ fn r12_each_kind_of_notice_has_its_document() {
 }
 
 #[test]
+fn r12_what_is_blocked_and_what_is_held_have_theirs() {
+    let (world, project, told) = with_hook("cat >> TOLD");
+    let daemon = world.start();
+    let session = daemon.idle_session(&world, &project, "s-1");
+    fs::remove_file(project.work_log()).unwrap();
+    project.plan(&Task::new("t-5"));
+    let blocked = wait_kind(&told, "blocked");
+    let init = format!("handoff init {}", project.root().display());
+    assert_eq!((&blocked["state"], &blocked["reason"]), (&json!("blocked"), &json!("work_log")), "{blocked}");
+    assert_eq!((&blocked["task_id"], &blocked["next"]), (&json!("t-5"), &json!(init)), "{blocked}");
+    fs::write(project.work_log(), "## Work log\n").unwrap();
+    for time in 1..=2 {
+        let dispatch = session.wait_nth_dispatch("t-5", time);
+        session.finish(&dispatch, report::complete());
+        project.plan(&Task::new("t-5"));
+    }
+    let held = wait_kind(&told, "held");
+    assert_eq!((&held["task_id"], &held["reason"]), (&json!("t-5"), &json!("repeating")), "{held}");
+    assert!(held["next"].as_str().unwrap().contains("handoff resume"), "{held}");
+}
+
+#[test]
 fn a_folder_that_goes_and_comes_back_names_no_ended_task_and_no_dead_owner() {
     let (world, project, told) = with_hook("cat >> TOLD");
     let daemon = world.start();

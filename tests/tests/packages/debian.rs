@@ -85,8 +85,8 @@ fn the_package_is_the_same_twice_and_holds_what_it_should() {
         "usr/share/doc/handoffd/copyright",
         "usr/share/doc/handoffd/changelog.gz",
         "usr/share/doc/handoffd/CHANGELOG.md.gz",
-        "usr/share/doc/handoffd/operations.md",
-        "usr/share/doc/handoffd/examples/config.example.toml",
+        "usr/share/doc/handoffd/README.md",
+        "usr/share/doc/handoffd/docs/operations.md",
         "usr/share/handoffd/clients/pi/package.json",
         "usr/share/handoffd/clients/pi/src/handoffd/index.ts",
         "usr/share/handoffd/clients/claude-code/.claude-plugin/plugin.json",
@@ -102,12 +102,27 @@ fn the_package_is_the_same_twice_and_holds_what_it_should() {
         let text = String::from_utf8_lossy(&fs::read(root.path(file)).unwrap()).into_owned();
         assert!(!text.contains(&here), "{file} names the folder that it was made in");
     }
+    assert_eq!(dead_links(&root), [""; 0]);
     // Each file has the check sum that the package says.
     good(Command::new("md5sum").current_dir(root.path("")).args([
         "--quiet",
         "-c",
         "var/lib/dpkg/info/handoffd.md5sums",
     ]));
+}
+
+/// Links of the documents that lead to no file, but to those that have another form in a package.
+fn dead_links(root: &Root) -> Vec<String> {
+    let elsewhere = ["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE-APACHE", "LICENSE-MIT"];
+    let mut dead = Vec::new();
+    for file in root.files().iter().filter(|file| file.starts_with("usr/share/doc/") && file.ends_with(".md")) {
+        let (path, text) = (root.path(file), fs::read_to_string(root.path(file)).unwrap());
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        let leads_nowhere = |link: &&str| !link.contains("://") && !elsewhere.contains(link);
+        let gone = links.filter(leads_nowhere).filter(|link| !path.parent().unwrap().join(link).exists());
+        dead.extend(gone.map(|link| format!("{file}: {link}")));
+    }
+    dead
 }
 
 #[test]

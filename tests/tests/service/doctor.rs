@@ -59,7 +59,7 @@ fn doctor_says_why_the_service_has_failed() {
     wait::until_true("it has failed", || home.state() == "failed");
     let said = doctor(&home);
     assert_eq!(said.code, 1);
-    has(&said, "unit", "fault", "the configuration is invalid");
+    has(&said, "unit", "fault", "its configuration is invalid: ");
     has(&said, "configuration", "fault", "level");
 }
 

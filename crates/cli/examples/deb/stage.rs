@@ -42,11 +42,11 @@ pub(crate) fn all(root: &Path, programs: &Path, to: &Path) -> io::Result<()> {
     for client in ["pi", "claude-code"] {
         tree(&root.join("clients").join(client), &to.join(SHARE).join("clients").join(client))?;
     }
-    copy(&root.join("config.example.toml"), &to.join(DOC).join("examples/config.example.toml"))?;
-    for name in ["README.md", "operations.md", "cli.md", "claude-code.md", "pi.md"] {
-        let from = if name == "README.md" { root.join(name) } else { root.join("docs").join(name) };
-        copy(&from, &to.join(DOC).join(name))?;
+    // Placed as in the repository: they lead to each other.
+    for name in ["README.md", "config.example.toml"] {
+        copy(&root.join(name), &to.join(DOC).join(name))?;
     }
+    tree(&root.join("docs"), &to.join(DOC).join("docs"))?;
     zipped(&std::fs::read(root.join("CHANGELOG.md"))?, &to.join(DOC).join("CHANGELOG.md.gz"))?;
     copyright(root, &to.join(DOC).join("copyright"))
 }
@@ -77,7 +77,7 @@ fn manual(to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A client's files, without what is for its developers.
+/// The files of a folder, without what is for developers.
 fn tree(from: &Path, to: &Path) -> io::Result<()> {
     for entry in from.read_dir()? {
         let entry = entry?;

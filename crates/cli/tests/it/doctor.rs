@@ -63,13 +63,17 @@ fn program(world: &TestEnv, name: &str, script: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A world in which `systemctl --user` tells of a unit with these properties.
+/// A world in which `systemctl --user` tells of a unit with these properties, and of a socket that listens.
 fn with_unit(properties: &str, environment: &str) -> TestEnv {
+    with_units(properties, "LoadState=loaded ActiveState=active UnitFileState=disabled", environment)
+}
+
+fn with_units(properties: &str, socket: &str, environment: &str) -> TestEnv {
     let world = world();
     let bin = world.root().join("bin");
     let world = world.with("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     let script = format!(
-        "case \"$*\" in\n*handoffd.service) printf '%s\\n' {properties};;\n*handoffd.socket) echo LoadState=not-found;;\n\
+        "case \"$*\" in\n*handoffd.service) printf '%s\\n' {properties};;\n*handoffd.socket) printf '%s\\n' {socket};;\n\
          *show-environment) printf '%s\\n' {environment};;\n*) exit 1;;\nesac"
     );
     program(&world, "systemctl", &script);
@@ -168,8 +172,17 @@ fn a_damaged_registry_is_a_fault() {
 fn a_unit_that_is_there_and_well_one_that_failed_and_one_whose_program_is_gone() {
     let unit = |more: &str| with_unit(&format!("{UNIT} {more}"), "PATH=/usr/bin:/bin");
     check(&unit("ActiveState=active"), "unit", "good", &["handoffd.service is active"]);
-    check(&unit("ActiveState=failed Result=watchdog"), "unit", "fault", &["stood still", "handoff service restart"]);
-    check(&unit("ActiveState=failed ExecMainStatus=2"), "unit", "fault", &["configuration is invalid"]);
+    check(&unit("ActiveState=failed Result=watchdog"), "unit", "fault", &["stuck", "handoff service restart"]);
+    let failed = "ActiveState=failed Result=exit-code ExecMainStatus=2 StatusText=line_7";
+    check(&unit(failed), "unit", "fault", &["line_7 (exit code 2)"]);
+    let pause = "ActiveState=activating SubState=auto-restart Result=exit-code ExecMainStatus=1 RestartUSec=40s";
+    let pause = format!("{pause} NRestarts=7 StateChangeTimestampMonotonic=1");
+    check(
+        &unit(&pause),
+        "unit",
+        "fault",
+        &["after 7 restarts: it ended with exit code 1; it starts again by itself in"],
+    );
     check(&unit("ActiveState=active NeedDaemonReload=yes"), "unit", "warning", &["daemon-reload"]);
     check(
         &unit("ActiveState=active UnitFileState=disabled"),
@@ -180,7 +193,16 @@ fn a_unit_that_is_there_and_well_one_that_failed_and_one_whose_program_is_gone()
     let gone = UNIT.replace("/bin/true ;", "/no/such/handoffd ;");
     check(&with_unit(&format!("{gone} ActiveState=inactive"), ""), "unit", "fault", &["/no/such/handoffd"]);
     check(&with_unit("LoadState=not-found", ""), "unit", "note", &["handoff service install"]);
-    check(&with_unit("LoadState=masked", ""), "unit", "warning", &["unmask"]);
+    for (state, unmask) in [("masked", "unmask handoffd"), ("masked-runtime", "unmask --runtime handoffd")] {
+        let masked = format!("LoadState=masked UnitFileState={state}");
+        let world = with_unit(&masked, "");
+        check(&world, "unit", "warning", &[unmask]);
+        check(&world, "daemon", "fault", &[unmask]);
+        let world = with_units(&format!("{UNIT} ActiveState=active"), &masked, "");
+        check(&world, "unit", "warning", &["handoffd.socket is masked", unmask]);
+    }
+    let deaf = with_units(&format!("{UNIT} ActiveState=active"), "LoadState=loaded ActiveState=inactive", "");
+    check(&deaf, "unit", "warning", &["handoffd.socket does not listen", "handoff service restart"]);
     check(&with_unit("LoadState=bad-setting LoadError=x", ""), "unit", "fault", &["bad-setting"]);
     let world = world();
     program(&world, "systemctl", "echo 'Failed to connect to bus' >&2; exit 1");

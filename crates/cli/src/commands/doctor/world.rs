@@ -151,10 +151,10 @@ impl World {
 
     /// The command that starts, or starts again, the daemon as it is installed here.
     pub(super) fn restart(&self) -> &'static str {
-        match (self.unit(), &self.manager) {
-            (Some(_), _) => "handoff service restart",
-            (None, Manager::Systemd { .. }) => "handoff service install",
-            (None, Manager::None(_)) => "run `handoffd` in a terminal of its own, or under a service manager",
+        match &self.manager {
+            Manager::Systemd { service, .. } if service.is_loaded() => "handoff service restart",
+            Manager::Systemd { service, .. } => service.unmask().unwrap_or("handoff service install"),
+            Manager::None(_) => "run `handoffd` in a terminal of its own, or under a service manager",
         }
     }
 }

@@ -11,7 +11,10 @@ pub(super) fn check(_: &World, subject: &Subject) -> Vec<Finding> {
         Some(status) => {
             let polled = status.watch.reason.iter().map(|reason| Finding::note(format!("no events: {reason}")));
             let warnings = status.warnings.iter().map(|warning| {
-                Finding::warning(warning.clone(), "see docs/operations.md, \"Network homes and containers\"")
+                Finding::warning(
+                    warning.clone(),
+                    "see docs/operations.md: \"Network homes and containers\", \"Limits\"",
+                )
             });
             polled.chain(warnings).collect()
         }

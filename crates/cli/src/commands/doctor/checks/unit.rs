@@ -21,6 +21,7 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     }
     let mut findings = program(service).into_iter().collect::<Vec<_>>();
     findings.extend(state(world, service));
+    findings.extend(deaf(socket));
     if service.get("NeedDaemonReload") == "yes" {
         let what = "the unit on disk is not the one that systemd has read";
         findings.push(Finding::warning(what, "systemctl --user daemon-reload"));
@@ -46,8 +47,10 @@ fn enabled(unit: &Unit) -> &str {
 }
 
 fn not_installed(world: &World, service: &Unit) -> Finding {
+    if let Some(unmask) = service.unmask() {
+        return Finding::warning("the unit is masked: nothing starts it", unmask);
+    }
     match (service.get("LoadState"), world.running()) {
-        ("masked", _) => Finding::warning("the unit is masked", "systemctl --user unmask handoffd.service"),
         ("" | "not-found", Some(status)) => Finding::note(format!(
             "handoffd is not installed as a service: the daemon (pid {}) was started by hand and ends with its terminal",
             status.daemon.pid
@@ -80,16 +83,16 @@ fn is_program(path: &Path) -> bool {
 
 fn state(world: &World, service: &Unit) -> Option<Finding> {
     let restarts = counted(service.get("NRestarts").parse().unwrap_or(0), "restart");
+    let why = service.why_it_failed();
+    if let Some(seconds) = service.starts_again_in() {
+        let why = why.as_deref().unwrap_or("it ended");
+        let what = format!("the service is down after {restarts}: {why}; it starts again by itself in {seconds} s");
+        return Some(Finding::fault(what, "handoff logs"));
+    }
     match service.get("ActiveState") {
         "failed" => {
-            let code = match (service.get("ExecMainStatus"), service.get("Result")) {
-                ("2", _) => "the configuration is invalid: `handoffd --check`",
-                ("3", _) => "another daemon runs: `handoff status`",
-                (_, "watchdog") => "it stood still and was ended",
-                (_, "start-limit-hit") => "it failed too often",
-                _ => "see `handoff logs`",
-            };
-            let what = format!("the service has failed after {restarts} ({}): {code}", service.get("Result"));
+            let what =
+                format!("the service has failed after {restarts}: {}", why.as_deref().unwrap_or("see `handoff logs`"));
             Some(Finding::fault(what, "handoff service restart"))
         }
         "active" => {
@@ -105,4 +108,14 @@ fn state(world: &World, service: &Unit) -> Option<Finding> {
         }
         _ => None,
     }
+}
+
+/// Without the socket, clients are refused while the daemon restarts, and none starts it.
+fn deaf(socket: &Unit) -> Option<Finding> {
+    let (how, remedy) = match socket.unmask() {
+        Some(unmask) => ("is masked", unmask),
+        None if socket.is_active() => return None,
+        None => ("does not listen", "handoff service restart"),
+    };
+    Some(Finding::warning(format!("handoffd.socket {how}: a restart loses connection attempts"), remedy))
 }

@@ -1,7 +1,5 @@
 //! What is wrong with the service, in the words of `handoff service status`, and what helps.
 
-use std::time::Duration;
-
 use super::manager::Manager;
 use super::variables;
 use crate::commands::service::started::Answer;
@@ -12,20 +10,13 @@ use crate::systemctl::{SERVICE, SOCKET, Unit};
 const AGAIN: &str = "`handoff service restart`";
 const INSTALL: &str = "`handoff service install`";
 
-/// Whole seconds, never less than it takes.
-pub(super) fn starts_again_in(service: &Unit) -> Option<u64> {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let now = Duration::try_from(now).unwrap_or_default();
-    service.starts_again_in(now).map(|left| (left + Duration::from_millis(999)).as_secs())
-}
-
 /// Why it does not run, and what helps.
 fn not_running(service: &Unit) -> String {
     let why = service.why_it_failed();
     if let Some(unmask) = service.unmask() {
         return format!("{SERVICE} is masked, so nothing starts it: `{unmask}`, then {INSTALL}");
     }
-    if let Some(seconds) = starts_again_in(service) {
+    if let Some(seconds) = service.starts_again_in() {
         let why = why.unwrap_or_else(|| "it ended".to_owned());
         return format!("{why}; it starts again by itself in {seconds} s, or now with {AGAIN}");
     }

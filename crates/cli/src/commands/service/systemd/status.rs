@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::manager::Manager;
-use super::problems::{problems, starts_again_in};
+use super::problems::problems;
 use super::{linger, restart};
 use crate::commands::service::file::{Found, look_at};
 use crate::commands::service::started::{self, Answer};
@@ -85,7 +85,7 @@ fn report(
         pid: service.main_pid(),
         version: answer.as_ref().map(|answer| answer.version.clone()),
         started_at: answer.as_ref().map(|answer| answer.started_at.clone()),
-        starts_again_in: starts_again_in(service),
+        starts_again_in: service.starts_again_in(),
         restarts: service.number("NRestarts"),
         unit,
         unit_from,
@@ -104,7 +104,7 @@ fn state(service: &Unit) -> &str {
     match service.get("ActiveState") {
         "active" => "running",
         _ if service.unmask().is_some() => "masked",
-        _ if starts_again_in(service).is_some() => "restarting",
+        _ if service.starts_again_in().is_some() => "restarting",
         "inactive" => "stopped",
         other => other,
     }
