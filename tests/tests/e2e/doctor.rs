@@ -125,6 +125,16 @@ fn doctor_tells_a_daemon_that_stands_still_from_none() {
 }
 
 #[test]
+fn doctor_says_which_project_is_looked_at_without_events() {
+    let world = world!();
+    world.settings("[watch]\nmode = \"poll\"\n");
+    let project = world.project("app");
+    let daemon = world.start();
+    daemon.control().wait_state(&project, "idle", "");
+    examine(&world, |_| {}).has("events", "note", &["no events: "]);
+}
+
+#[test]
 fn doctor_says_that_the_program_on_disk_is_newer() {
     let world = world!();
     let program = world.copy_of(&binaries().handoffd);
