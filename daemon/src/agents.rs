@@ -88,7 +88,9 @@ impl Agents {
     }
 }
 
-fn places(root: &Path, env: &Env) -> Places {
+/// Where the session of the project in `root` looks for agents.
+#[must_use]
+pub fn places(root: &Path, env: &Env) -> Places {
     let mut places = Places::new(root, env.home.clone().unwrap_or_default());
     if let Some(dir) = &env.pi_coding_agent_dir {
         places = places.with_agent_dir(dir.as_os_str());

@@ -163,6 +163,25 @@ fn doctor_sees_a_disk_that_is_about_to_be_full() {
 }
 
 #[test]
+fn doctor_tells_of_one_full_disk_once() {
+    if !Mount::possible() {
+        return;
+    }
+    let world = world!();
+    let state = world.path("state");
+    fs::create_dir_all(&state).unwrap();
+    let _disk = Mount::tmpfs(&state, 8 << 10).unwrap();
+    let project = Project::bare(&state.join("app"));
+    fs::create_dir(project.root()).unwrap();
+    assert!(world.handoff_in(project.root(), &["init", "--yes"]).status.success());
+    let found = examine(&world, |_| {});
+    found.has("disk", "fault", &["(the state folder, the log) has", "MiB left"]);
+    let all = found.1["findings"].as_array().unwrap();
+    let faults = all.iter().filter(|finding| finding["check"] == "disk" && finding["state"] == "fault");
+    assert_eq!(faults.count(), 1, "{}", found.1);
+}
+
+#[test]
 fn next_offers_the_doctors_remedy_where_the_daemon_knows_none() {
     let (world, project, _daemon) = well();
     let next = || {

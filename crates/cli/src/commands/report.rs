@@ -1,8 +1,8 @@
 //! `handoff report check`: checks a report against the project's RUNNING task as the daemon would. It never writes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use handoffd::env::Env;
+use handoffd::agents;
 use profiles::Places;
 use queue::{Accepted, Document, Observed, Problem, ReportContext, check_report, idle_document};
 use serde_json::json;
@@ -65,7 +65,7 @@ impl Check {
             None => None,
         };
         let root = queue_file::open_root(&folder)?;
-        let outcome = check(&root, &places(&ctx.env, &folder), &report, observed.as_deref())?;
+        let outcome = check(&root, &agents::places(&folder, &ctx.env), &report, observed.as_deref())?;
         let exit = if outcome.is_ok() { Exit::Good } else { Exit::NotGood };
         print(ctx, &outcome, self.json);
         Ok(exit)
@@ -92,22 +92,9 @@ fn check(
         Ok(observed) => observed,
         Err(problems) => return Ok(Err(problems)),
     };
-    let agents = profiles::load(places).agents;
-    let context = ReportContext { queue, expected: None, paths: root, agents: &agents, observed: observed.as_ref() };
+    let known = profiles::load(places).agents;
+    let context = ReportContext { queue, expected: None, paths: root, agents: &known, observed: observed.as_ref() };
     Ok(check_report(report, &context))
-}
-
-/// Where the session in this project would look for agents.
-fn places(env: &Env, root: &Path) -> Places {
-    let places = Places::new(root, env.home.clone().unwrap_or_else(|| PathBuf::from("/")));
-    let places = match &env.pi_coding_agent_dir {
-        Some(dir) => places.with_agent_dir(dir.as_os_str()),
-        None => places,
-    };
-    match &env.pi_subagent_extra_agent_dirs {
-        Some(dirs) => places.with_extra_dirs(dirs),
-        None => places,
-    }
 }
 
 fn print(ctx: &mut Context, outcome: &Result<Accepted, Vec<Problem>>, as_json: bool) {

@@ -1,6 +1,10 @@
 //! Room: a full disk stops tasks (D70), journal and log. Looked at as an ordinary user may use it.
 
-use std::path::Path;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{StatVfs, StatVfsMountFlags};
 
 use super::{Finding, Subject, World};
 
@@ -12,41 +16,78 @@ const LITTLE: u64 = 256 << 20;
 const FEW_FILES: u64 = 1_000;
 const REMEDY: &str = "make room; look with `df -h` and `df -i`";
 
-/// State folder, logs, packets.
+/// State folder, logs, packets: what lies on one file system is one finding.
 pub(super) fn check(world: &World) -> Vec<Finding> {
-    let Ok(places) = &world.places else { return Vec::new() };
-    let folders =
-        [("the state folder", &places.state_dir), ("the log", &places.log_dir), ("packets", &places.team_home)];
-    let told: Vec<Finding> = folders.into_iter().filter_map(|(what, path)| room(what, path)).collect();
+    let disks = disks(world);
+    let told: Vec<Finding> = disks.iter().filter_map(|(disk, whats)| disk.room(&whats.join(", "))).collect();
     match told.is_empty() {
         true => vec![Finding::good("there is room for state, logs and packets")],
         false => told,
     }
 }
 
-/// The project's root.
-pub(super) fn of_project(_: &World, subject: &Subject) -> Vec<Finding> {
-    match room("the project", &subject.path) {
-        Some(finding) => vec![finding],
-        None => vec![Finding::good("there is room")],
+/// The project's root, if it is on a file system of its own.
+pub(super) fn of_project(world: &World, subject: &Subject) -> Vec<Finding> {
+    let Some(own) = Disk::of(&subject.path) else { return Vec::new() };
+    let shared = disks(world).into_iter().find(|(disk, _)| disk.is_same(&own));
+    match (own.room("the project"), shared) {
+        (Some(_), Some((_, whats))) => vec![Finding::note(format!("its disk is also that of {}", whats.join(", ")))],
+        (told, _) => vec![told.unwrap_or_else(|| Finding::good("there is room"))],
     }
 }
 
-/// What is short at the folder, or at the nearest one above it that is there.
-fn room(what: &str, path: &Path) -> Option<Finding> {
-    let there = path.ancestors().find(|path| path.exists())?;
-    let stat = match rustix::fs::statvfs(there) {
-        Ok(stat) => stat,
-        Err(error) => {
-            return Some(Finding::warning(format!("{}: its room cannot be told: {error}", there.display()), REMEDY));
+fn disks(world: &World) -> Vec<(Disk, Vec<&'static str>)> {
+    let mut disks: Vec<(Disk, Vec<&str>)> = Vec::new();
+    let Ok(places) = &world.places else { return disks };
+    let folders =
+        [("the state folder", &places.state_dir), ("the log", &places.log_dir), ("packets", &places.team_home)];
+    for (what, path) in folders {
+        let Some(disk) = Disk::of(path) else { continue };
+        match disks.iter_mut().find(|(known, _)| known.is_same(&disk)) {
+            Some((_, whats)) => whats.push(what),
+            None => disks.push((disk, vec![what])),
         }
-    };
-    if stat.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
-        let sentence = format!("{} is on a file system that is mounted read-only ({what})", there.display());
-        return Some(Finding::fault(sentence, "mount it writable, or move what is there"));
     }
-    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
-    judge(free, (stat.f_files > 0).then_some(stat.f_favail), &format!("{} ({what})", there.display()))
+    disks
+}
+
+/// A file system as a folder shows it: one may be mounted writable here and read-only there.
+struct Disk {
+    /// The folder, or the nearest one above it that is there.
+    folder: PathBuf,
+    device: u64,
+    stat: io::Result<StatVfs>,
+}
+
+impl Disk {
+    fn of(path: &Path) -> Option<Self> {
+        let folder = path.ancestors().find(|path| path.exists())?;
+        let device = folder.metadata().ok()?.dev();
+        Some(Self { folder: folder.to_owned(), device, stat: rustix::fs::statvfs(folder).map_err(io::Error::from) })
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.stat.as_ref().is_ok_and(|stat| stat.f_flag.contains(StatVfsMountFlags::RDONLY))
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        (self.device, self.is_read_only()) == (other.device, other.is_read_only())
+    }
+
+    /// What is short; `what` lies there.
+    fn room(&self, what: &str) -> Option<Finding> {
+        let there = self.folder.display();
+        let stat = match &self.stat {
+            Ok(stat) => stat,
+            Err(error) => return Some(Finding::warning(format!("{there}: its room cannot be told: {error}"), REMEDY)),
+        };
+        if self.is_read_only() {
+            let sentence = format!("{there} is on a file system that is mounted read-only ({what})");
+            return Some(Finding::fault(sentence, "mount it writable, or move what is there"));
+        }
+        let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+        judge(free, (stat.f_files > 0).then_some(stat.f_favail), &format!("{there} ({what})"))
+    }
 }
 
 fn judge(free: u64, files: Option<u64>, place: &str) -> Option<Finding> {

@@ -1,7 +1,7 @@
 //! The agent profiles that a session of the project would load, with the service's eyes: a task needs one with the role that it
 //! asks for, and what is left out is said (D27, D56).
 
-use profiles::{Note, Places, Reason};
+use profiles::{Note, Reason};
 use queue::{AcceptanceRole, Agent};
 
 use super::super::repair::Repair;
@@ -14,15 +14,7 @@ const MOST_NOTES: usize = 12;
 
 /// Roles first, then what does not count.
 pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
-    let env = &world.service.env;
-    let mut places = Places::new(&subject.path, env.home.clone().unwrap_or_default());
-    if let Some(dir) = &env.pi_coding_agent_dir {
-        places = places.with_agent_dir(dir.as_os_str());
-    }
-    if let Some(dirs) = &env.pi_subagent_extra_agent_dirs {
-        places = places.with_extra_dirs(dirs);
-    }
-    let loaded = profiles::load(&places);
+    let loaded = profiles::load(&handoffd::agents::places(&subject.path, &world.service.env));
     let unusable = loaded.notes.iter().any(|note| matches!(note.reason, Reason::SettingsUnusable(_)));
     let mut findings: Vec<Finding> = match unusable {
         true => Vec::new(),
