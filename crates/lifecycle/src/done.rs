@@ -54,6 +54,8 @@ pub enum Acquired {
         fresh_folder: bool,
         /// Writes of the planner that nobody saw, kept under these names (D64).
         lost: Vec<String>,
+        /// The halt in which the daemon before this one left the project: only a person lifts it (D11, D64).
+        halted: Option<Halted>,
     },
     /// Somebody else's, or unreadable (D16).
     Blocked(Verdict),
@@ -61,6 +63,15 @@ pub enum Acquired {
     Missing,
     /// The lock cannot be written.
     Failed(Failure),
+}
+
+/// A halt that outlived its daemon.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Halted {
+    /// The file no longer held the running task.
+    Replaced,
+    /// A planner's write that nobody read was kept under this name.
+    Lost(String),
 }
 
 /// What a dead owner's lock says (D22).

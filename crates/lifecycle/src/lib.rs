@@ -47,7 +47,8 @@ mod why;
 pub use cause::Cause;
 pub use command::{elsewhere, show};
 pub use done::{
-    Acquired, Checked, ClaimResult, Done, Failure, Holder, Recovered, Seen, SettleResult, SubmitResult, WriteResult,
+    Acquired, Checked, ClaimResult, Done, Failure, Halted, Holder, Recovered, Seen, SettleResult, SubmitResult,
+    WriteResult,
 };
 pub use effect::{Binding, Effect, Fact, Level, Outgoing, Verdict};
 pub use event::{Answer, Attach, BusyWith, Command, Event, Known, LeaveReason, Stopped};

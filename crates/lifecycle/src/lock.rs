@@ -2,7 +2,7 @@
 
 use crate::block::Backoff;
 use crate::cause::Cause;
-use crate::done::{Acquired, Failure, Recovered, WriteResult};
+use crate::done::{Acquired, Failure, Halted, Recovered, WriteResult};
 use crate::effect::{Binding, Effect, Fact, Level};
 use crate::reply::{Refusal, Reply};
 use crate::settings::LOCK_RETRY;
@@ -13,8 +13,9 @@ impl Project {
     pub(crate) fn acquired(&mut self, acquired: Acquired, out: &mut Out) {
         let retry = out.now.awake.plus(LOCK_RETRY);
         match acquired {
-            Acquired::Ours { recovered, fresh_folder, lost } => {
-                self.lock_is_ours(recovered, fresh_folder, &lost, out);
+            Acquired::Ours { recovered, fresh_folder, lost, halted } => {
+                self.lock_is_ours(recovered, fresh_folder, out);
+                self.halt_again(halted, &lost, out);
                 return;
             }
             Acquired::Blocked(verdict) => {
@@ -37,7 +38,7 @@ impl Project {
         }
     }
 
-    fn lock_is_ours(&mut self, recovered: Option<Recovered>, fresh_folder: bool, lost: &[String], out: &mut Out) {
+    fn lock_is_ours(&mut self, recovered: Option<Recovered>, fresh_folder: bool, out: &mut Out) {
         // Somebody else owned the project meanwhile, or it is another folder: what we knew is void (D18).
         if recovered.is_some() || fresh_folder {
             self.forget_task(out);
@@ -51,6 +52,15 @@ impl Project {
         self.stale = true;
         self.unsettled = false; // swept
         self.block = None;
+    }
+
+    /// A restart is no person's word: what stopped dispatch before it goes on to do so (D11, D64).
+    fn halt_again(&mut self, halted: Option<Halted>, lost: &[String], out: &mut Out) {
+        match halted {
+            Some(Halted::Replaced) => self.halt.replaced = true,
+            Some(Halted::Lost(kept)) => self.halt.lost = Some(kept),
+            None => {}
+        }
         for kept in lost {
             self.halt_lost(kept, out);
         }

@@ -45,6 +45,13 @@ impl Project {
     }
 
     fn see_unowned(&mut self, view: &View, out: &mut Out) {
+        if self.halt.replaced {
+            // A halt that outlived its daemon. What is still known of its task counts until that comes back (D11).
+            if !matches!(&view.content, Content::Running { facts: Some(_), .. }) {
+                return;
+            }
+            self.halt.replaced = false;
+        }
         match (&view.content, view.hash) {
             // RUNNING may stand there when it is readable again: what the dead owner's lock said is still needed.
             (Content::Unreadable { .. }, _) => return,

@@ -5,12 +5,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use lifecycle::{Facts, Wall};
+use lifecycle::{Facts, Halted, Wall};
 use queue::DispatchId;
 use wire::control::Lifted;
 use wire::event::LockChange;
 use wire::journal::{Entry, Row};
 use wire::session::EndStatus;
+use wire::status::{ProjectState, StateReason};
 
 use crate::journal::{self, Journal};
 
@@ -32,6 +33,10 @@ pub struct Past {
     failed: Option<String>,
     /// The daemon before this one let go of the project in order.
     released: bool,
+    /// The halt in which that daemon left it (D11, D64).
+    halted: Option<StateReason>,
+    /// Where the newest write that nobody had read is kept.
+    kept: Option<String>,
 }
 
 /// A task, its dispatch, and its runs that may still be at work (D66).
@@ -60,17 +65,23 @@ pub fn build(journal: &Journal) -> Index {
     index
 }
 
-/// A cheap look before the parse: most rows of a long journal are about states and sessions.
+/// A cheap look before the parse: rows of other kinds say nothing that outlives a daemon.
 fn is_of_interest(line: &str) -> bool {
     line.contains("\"dispatch_id\":\"")
-        || ["\"kind\":\"resumed\"", "\"kind\":\"lock\""].iter().any(|kind| line.contains(kind))
+        || ["\"kind\":\"resumed\"", "\"kind\":\"lock\"", "\"kind\":\"state\"", "\"kind\":\"lost\""]
+            .iter()
+            .any(|kind| line.contains(kind))
 }
 
 impl Past {
     /// Nothing is known: the project need not keep it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.dispatches.is_empty() && self.lines.is_empty() && self.newest.is_none() && self.failed.is_none()
+        self.dispatches.is_empty()
+            && self.lines.is_empty()
+            && self.newest.is_none()
+            && self.failed.is_none()
+            && self.halted.is_none()
     }
 
     /// What is known of a dispatch that another daemon started (D22).
@@ -96,7 +107,10 @@ impl Past {
             // A refusal is proof of non-delivery (D69): as if it had never left.
             Entry::NotAccepted(row) => self.change(&row.dispatch_id, at, |facts| facts.sent = false),
             // Given up by a person: whatever the file says, it is not running any more (D11).
-            Entry::Abandoned(row) => self.change(&row.dispatch_id, at, |facts| facts.ended = true),
+            Entry::Abandoned(row) => {
+                self.halted = None;
+                self.change(&row.dispatch_id, at, |facts| facts.ended = true);
+            }
             Entry::Accepted(row) => self.change(&row.dispatch_id, at, |facts| facts.accepted = true),
             Entry::ReportRefused(row) => self.change(&row.dispatch_id, at, |facts| facts.accepted = true),
             Entry::Run(row) => {
@@ -114,7 +128,13 @@ impl Past {
                 self.failed = None;
             }
             Entry::Lock(row) => self.released = row.change == LockChange::Released,
-            Entry::Resumed(row) if row.lifted.contains(&Lifted::RunsAlive) => self.failed = None,
+            Entry::Resumed(row) => {
+                self.failed.take_if(|_| row.lifted.contains(&Lifted::RunsAlive));
+                self.halted.take_if(|_| row.lifted.contains(&Lifted::Halted));
+            }
+            Entry::State(row) if row.state == ProjectState::Halted => self.halted = row.reason,
+            Entry::State(row) if !hides_a_halt(&row.state) => self.halted = None,
+            Entry::Lost(row) => self.kept = Some(row.path),
             Entry::Ended(row) => {
                 let newest = self.newest.as_ref().map(|(id, _)| id.to_string());
                 // A task that ended before it ran says nothing about the runs of the one before it.
@@ -145,6 +165,14 @@ impl Past {
         (!runs.is_empty()).then_some((task_id, *dispatch, runs))
     }
 
+    /// The halt that nobody lifted. Told once.
+    pub fn take_halted(&mut self) -> Option<Halted> {
+        match self.halted.take()? {
+            StateReason::LostWrite => Some(Halted::Lost(self.kept.take().unwrap_or_default())),
+            _ => Some(Halted::Replaced),
+        }
+    }
+
     /// Whether the daemon before this one stopped in order. Told once.
     pub fn take_released(&mut self) -> bool {
         std::mem::take(&mut self.released)
@@ -158,6 +186,12 @@ impl Past {
             change(facts);
         }
     }
+}
+
+/// States that come before `halted`: it may be so behind them.
+const fn hides_a_halt(state: &ProjectState) -> bool {
+    use ProjectState::{Blocked, Cancelling, Disabled, Leaving, Missing, Other, Starting, Stuck};
+    matches!(state, Disabled | Missing | Starting | Stuck | Blocked | Leaving | Cancelling | Other)
 }
 
 /// When tasks of one project were dispatched, newest last (D65). Tasks are kept as hashes of id and `created_at`: two

@@ -127,6 +127,7 @@ pub fn was_dispatched(journal: &Journal, project: &Path, fingerprint: &str) -> b
 mod tests {
     use std::time::Duration;
 
+    use lifecycle::Halted;
     use serde_json::json;
 
     use super::*;
@@ -179,6 +180,26 @@ mod tests {
         assert_eq!(ended_task(&journal, project, "T-1").unwrap().status, wire::session::EndStatus::Error);
         assert!(ended_dispatch(&journal, project, id).is_some());
         assert_eq!(past.lines.len(), 1);
+    }
+
+    #[test]
+    fn a_halt_lasts_until_a_person_lifts_it_or_it_is_over() {
+        let state =
+            |state: &str, reason: Option<&str>| json!({"kind": "state", "state": state, "reason": reason, "why": null});
+        let resumed = json!({"kind": "resumed", "lifted": ["halted"]});
+        let abandoned = json!({"kind": "abandoned", "dispatch_id": ID});
+        let check = |rows: &[serde_json::Value], expected: Option<Halted>| {
+            let (_folder, _journal, mut past) = journal(rows);
+            assert_eq!(past.take_halted(), expected, "{rows:?}");
+        };
+        let lost = json!({"kind": "lost", "path": "/p/tasks.json.lost-1"});
+        let (replaced, of_lost) = (state("halted", Some("replaced")), state("halted", Some("lost_write")));
+        check(&[running(), replaced.clone()], Some(Halted::Replaced));
+        check(&[replaced.clone(), state("blocked", None), state("starting", None)], Some(Halted::Replaced));
+        check(&[lost, of_lost.clone(), ended("ERROR")], Some(Halted::Lost("/p/tasks.json.lost-1".to_owned())));
+        check(&[replaced.clone(), state("running", None)], None);
+        check(&[of_lost, resumed], None);
+        check(&[replaced, abandoned], None);
     }
 
     #[test]

@@ -46,10 +46,11 @@ impl Files {
                 });
                 let past = self.past(context);
                 let (outlived, released) = (past.take_outlived().map(Box::new), past.take_released());
+                let halted = past.take_halted();
                 self.left_by = old.and_then(|old| left_by(&old, me, released));
                 self.outlived = outlived;
                 self.past.take_if(|past| past.is_empty());
-                Acquired::Ours { recovered, fresh_folder, lost }
+                Acquired::Ours { recovered, fresh_folder, lost, halted }
             }
             Ok(Acquisition::Blocked(found)) => {
                 self.watched.note_lock(&dir);

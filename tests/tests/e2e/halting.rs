@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use handoffd_tests::{Robot, Task, report, wait, world};
+use handoffd_tests::{Attach, Known, Robot, Task, report, wait, world};
 use serde_json::json;
 
 use crate::support::{Stage, stage};
@@ -49,6 +49,41 @@ fn a_task_that_comes_back_ends_the_halt_by_itself() {
     stage.control.wait_state(&stage.project, "running", "");
     stage.session.finish(&dispatch, report::complete());
     assert_eq!(stage.project.status(), "COMPLETE");
+}
+
+#[test]
+fn f008_a_halt_outlives_the_daemon() {
+    for kill in [true, false] {
+        let stage = stage();
+        let dispatch = running(&stage);
+        let bytes = stage.project.bytes();
+        stage.project.plan(&Task::new("t-2"));
+        stage.control.wait_state(&stage.project, "halted", "replaced");
+        let Stage { session, project, world, daemon, .. } = stage;
+        if kill {
+            daemon.kill();
+        } else {
+            assert!(daemon.terminate().success());
+        }
+        session.peer.wait_closed();
+        let daemon = world.start();
+        let control = daemon.control();
+        control.wait_state(&project, "halted", "replaced");
+        // Its task counts as running until a person gives it up: it goes on when it comes back.
+        let back =
+            session.reattach(daemon.socket(), &Attach::again("s-1", Known::Delivered(dispatch.id.clone()))).unwrap();
+        project.replace(&bytes);
+        control.wait_state(&project, "running", "");
+        project.plan(&Task::new("t-3"));
+        control.wait_state(&project, "halted", "replaced");
+        back.settled(&dispatch);
+        back.state("idle");
+        let lifted = control.ask("project.resume", &project, json!({})).unwrap();
+        assert_eq!(lifted["lifted"], json!(["halted"]));
+        let third = back.wait_dispatch("t-3");
+        back.finish(&third, report::complete());
+        assert_eq!((back.count("t-2"), back.count("t-3")), (0, 1));
+    }
 }
 
 #[test]

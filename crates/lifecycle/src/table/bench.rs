@@ -125,7 +125,9 @@ impl Bench {
                 let (text, holder) = ("another program owns it".into(), crate::Holder::default());
                 Done::Acquired(Acquired::Blocked(Verdict { rule: 8, reason: crate::Reason::LockLive, text, holder }))
             }
-            Job::Acquire => Done::Acquired(Acquired::Ours { recovered: None, fresh_folder: false, lost: Vec::new() }),
+            Job::Acquire => {
+                Done::Acquired(Acquired::Ours { recovered: None, fresh_folder: false, lost: Vec::new(), halted: None })
+            }
             Job::Read => Done::Read(Seen::View(self.file.clone())),
             Job::Bind(_) => Done::Bound(Ok([0; 32])),
             Job::Release(_) => Done::Released,

@@ -158,6 +158,7 @@ impl Rig {
                 recovered: self.recovered.take(),
                 fresh_folder: false,
                 lost: Vec::new(),
+                halted: None,
             }),
             Job::Read => Done::Read(Seen::View(self.file.clone())),
             Job::Bind(_) => Done::Bound(Ok([0; 32])),

@@ -139,7 +139,7 @@ impl World {
             self.durable.insert(*by);
         }
         let lost = self.sweep();
-        Acquired::Ours { recovered, fresh_folder: false, lost }
+        Acquired::Ours { recovered, fresh_folder: false, lost, halted: None }
     }
 
     /// Temporaries of a daemon that died (D64).
