@@ -1,6 +1,7 @@
 //! `handoff doctor`: the checks of the service and of this user, each with a good and a bad case, made of real files and
 //! programs. What is looked at in each project is in `doctor_projects`; what needs the real daemon in `tests/tests/e2e`.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
@@ -283,9 +284,9 @@ fn versions_that_differ_are_told() {
 
     let plugin = world.home().join("plugin");
     write(&plugin.join(".claude-plugin/plugin.json"), b"{\"version\":\"0.0.8\"}");
-    let list = format!("{{\"plugins\":{{\"handoff@handoffd\":[{{\"installPath\":\"{}\"}}]}}}}", plugin.display());
+    let list = format!("{{\"plugins\":{{\"handoff@shelf\":[{{\"installPath\":\"{}\"}}]}}}}", plugin.display());
     write(&world.home().join(".claude/plugins/installed_plugins.json"), list.as_bytes());
-    check(&world, "versions", "warning", &["Claude Code is 0.0.8"]);
+    check(&world, "versions", "warning", &["Claude Code is 0.0.8", "claude plugin update handoff@shelf"]);
 
     let world = with_unit(&format!("{} ActiveState=active", UNIT.replace("/bin/true", "$OLD")), "");
     let old = world.root().join("bin/handoffd");
@@ -314,7 +315,8 @@ fn pi_is_no_fault_where_nobody_uses_it_and_is_told_where_it_does_not_fit() {
     package("pi", "@earendil-works/pi-coding-agent", "1.6.0");
     assert!(judged(&path).contains("cannot start background runs"), "{}", judged(&path));
     write(&world.home().join(".pi/agent/settings.json"), b"{");
-    assert!(judged(&path).starts_with("fault") || judged(&path).contains("extension is not"), "{}", judged(&path));
+    let said = world.said(world.command().args(["doctor", "--json"]).env("PATH", &path));
+    assert!(worst(&said, "pi").starts_with("fault") && !said.stdout.contains("the extension is not"), "{said}");
 }
 
 #[test]
@@ -322,4 +324,18 @@ fn next_without_a_daemon_names_the_doctors_remedy() {
     let world = with_unit(&format!("{UNIT} ActiveState=inactive"), "");
     let said = world.run(&["next"]);
     assert!(said.code == 3 && said.stderr.contains("Hint: run `handoff service restart`"), "{said}");
+}
+
+#[test]
+fn the_document_names_each_check() {
+    let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md")).unwrap();
+    let section = document.split("\n## Doctor\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let named: BTreeSet<&str> =
+        section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let said = doctor(&with_unit(&format!("{UNIT} ActiveState=active"), "")).json();
+    let mut checks: BTreeSet<&str> =
+        said["findings"].as_array().unwrap().iter().map(|finding| finding["check"].as_str().unwrap()).collect();
+    // It has nothing to say of a project that nobody watches.
+    checks.insert("projects");
+    assert_eq!(named, checks);
 }

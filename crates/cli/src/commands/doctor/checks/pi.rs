@@ -14,7 +14,8 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     }
     let mut findings: Vec<Finding> =
         there.remarks.iter().map(|(what, remedy)| Finding::warning(what.clone(), remedy.clone())).collect();
-    if extension.is_none() {
+    // An unreadable list of packages says nothing of the extension.
+    if extension.is_none() && there.settings_fault.is_none() {
         let what = "Pi is here and the extension is not: a session of Pi takes no task";
         findings.push(Finding::warning(what, "handoff init --pi"));
     }

@@ -8,6 +8,7 @@ use team::{Home, HomeError, ledger, listing, members};
 use super::{Finding, World};
 use crate::packets::leg_name;
 use crate::shell::quoted;
+use crate::text::counted;
 
 /// The most legs that are read.
 const MOST_LEGS: usize = 500;
@@ -84,10 +85,10 @@ fn of_leg(goal: &str, read: &Packets) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(gap) = &read.gap {
         let what = format!(
-            "goal {goal}, {}: slot {:02} is missing, so {} packets behind it are never read",
+            "goal {goal}, {}: slot {:02} is missing, so what is behind it is never read: {}",
             leg_name(read),
             gap.missing,
-            gap.behind.len()
+            counted(gap.behind.len() as u64, "packet")
         );
         findings.push(Finding::warning(what, format!("look with `{list}`, and file the packets behind it again")));
     }

@@ -9,6 +9,7 @@ use super::super::repair::Repair;
 use super::{Finding, World};
 use crate::VERSION;
 use crate::commands::init::pi;
+use crate::shell::quoted;
 use crate::spawn;
 
 /// How long a program may take to say its version.
@@ -71,7 +72,7 @@ fn extension(world: &World) -> Option<Finding> {
 fn plugin(world: &World) -> Option<Finding> {
     let list = world.shell.home.as_ref()?.join(".claude/plugins/installed_plugins.json");
     let list: Value = serde_json::from_slice(&read(&list)?).ok()?;
-    let entry = list["plugins"].as_object()?.iter().find(|(name, _)| name.starts_with("handoff@"))?.1;
+    let (name, entry) = list["plugins"].as_object()?.iter().find(|(name, _)| name.starts_with("handoff@"))?;
     let entry = entry.get(0).unwrap_or(entry);
     let folder = PathBuf::from(entry["installPath"].as_str()?);
     let version = version_in(&folder.join(".claude-plugin/plugin.json"))?;
@@ -79,7 +80,7 @@ fn plugin(world: &World) -> Option<Finding> {
         let what = format!(
             "the plugin of Claude Code is {version}, this program is {VERSION}; a new session takes another up"
         );
-        Finding::warning(what, "claude plugin update handoff@handoffd")
+        Finding::warning(what, format!("claude plugin update {}", quoted(name)))
     })
 }
 
