@@ -12,18 +12,24 @@ pub fn nearest<'w>(word: &str, known: impl Iterator<Item = &'w str>) -> Option<&
         .map(|(_, candidate)| candidate)
 }
 
-/// Number of characters to insert, delete or replace (Levenshtein), ignoring ASCII case.
+/// Number of characters to insert, delete or replace, or of neighbours to exchange, ignoring ASCII case.
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
+    let characters = |word: &str| word.chars().map(|c| c.to_ascii_lowercase()).collect::<Vec<_>>();
+    let (a, b) = (characters(a), characters(b));
+    // What the first characters of `a`, one more in each row, differ from the first ones of `b`.
+    let mut before = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replace = diagonal + usize::from(!from.eq_ignore_ascii_case(to));
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(row[j + 1] + 1);
+    for i in 1..=a.len() {
+        let mut next = vec![i];
+        for j in 1..=b.len() {
+            let replaced = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replaced.min(row[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && (a[i - 1], a[i - 2]) == (b[j - 2], b[j - 1]) {
+                least = least.min(before[j - 2] + 1);
+            }
+            next.push(least);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }
@@ -40,6 +46,8 @@ mod tests {
         check("accept-timeout", Some("accept_timeout"));
         check("Async_Grace", Some("async_grace"));
         check("pth", Some("path"));
+        check("mdoe", Some("mode"));
+        check("paht", Some("path"));
         check("colour", None);
         check("", None);
     }

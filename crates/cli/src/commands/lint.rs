@@ -77,7 +77,9 @@ fn meaning(lint: &Lint) -> &'static str {
         (Action::Dispatch, _) => "valid: it would be handed to the session",
         (Action::Reject, _) => "it would be rewritten to ERROR",
         (Action::Leave, _) => "it would be left alone",
-        (Action::Orphan, _) => "nobody owns it: it would be rewritten to ERROR and never run again",
+        (Action::Orphan, _) => {
+            "no daemon owns it: it would be taken up if its session lives, else rewritten to ERROR, and never run again"
+        }
         (Action::None, None) => "there is no such file: the queue is empty",
         (Action::None, Some(queue::Status::Running)) => "its owner is at work",
         (Action::None, Some(_)) => "nothing to do",

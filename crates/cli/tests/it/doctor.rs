@@ -189,7 +189,7 @@ fn a_unit_that_is_there_and_well_one_that_failed_and_one_whose_program_is_gone()
         &unit("ActiveState=active UnitFileState=disabled"),
         "unit",
         "warning",
-        &["does not start at login", "enable"],
+        &["does not start at login", "handoff service install"],
     );
     let gone = UNIT.replace("/bin/true ;", "/no/such/handoffd ;");
     check(&with_unit(&format!("{gone} ActiveState=inactive"), ""), "unit", "fault", &["/no/such/handoffd"]);
@@ -204,6 +204,8 @@ fn a_unit_that_is_there_and_well_one_that_failed_and_one_whose_program_is_gone()
     }
     let deaf = with_units(&format!("{UNIT} ActiveState=active"), "LoadState=loaded ActiveState=inactive", "");
     check(&deaf, "unit", "warning", &["handoffd.socket does not listen", "handoff service restart"]);
+    let stopped = unit("ActiveState=inactive UnitFileState=disabled");
+    check(&stopped, "daemon", "fault", &["handoff service install"]);
     check(&with_unit("LoadState=bad-setting LoadError=x", ""), "unit", "fault", &["bad-setting"]);
     let world = world();
     program(&world, "systemctl", "echo 'Failed to connect to bus' >&2; exit 1");

@@ -35,7 +35,7 @@ fn a_queue_that_cannot_be_read_is_told_with_the_reason() {
     world.file("tasks.json", VALID.replace("\"writer\"", "\"cook\""));
     check(&world, "queues", "warning", &["would be refused", "required_role"]);
     world.file("tasks.json", VALID.replace("PENDING", "RUNNING"));
-    check(&world, "queues", "warning", &["nobody owns it"]);
+    check(&world, "queues", "warning", &["no daemon owns it", "if its session lives"]);
     std::fs::remove_file(world.project().join("tasks.json")).unwrap();
     check(&world, "queues", "good", &["the queue is empty"]);
     std::os::unix::fs::symlink("/etc/hostname", world.project().join("tasks.json")).unwrap();

@@ -152,7 +152,11 @@ impl World {
     /// The command that starts, or starts again, the daemon as it is installed here.
     pub(super) fn restart(&self) -> &'static str {
         match &self.manager {
-            Manager::Systemd { service, .. } if service.is_loaded() => "handoff service restart",
+            manager @ Manager::Systemd { service, .. } if service.is_loaded() => match manager.starts_at_login() {
+                true => "handoff service restart",
+                // A package has just brought it, or it was uninstalled: `restart` would start it for this time only.
+                false => "handoff service install",
+            },
             Manager::Systemd { service, .. } => service.unmask().unwrap_or("handoff service install"),
             Manager::None(_) => "run `handoffd` in a terminal of its own, or under a service manager",
         }

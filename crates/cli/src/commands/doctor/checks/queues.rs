@@ -7,7 +7,7 @@ use crate::queue_file::{self, QUEUE, QueueFile};
 use crate::shell::quoted;
 
 /// Read as `handoff lint` reads it.
-pub(super) fn check(_: &World, subject: &Subject) -> Vec<Finding> {
+pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
     let path = subject.path.join(QUEUE);
     let lint = format!("correct the file; `handoff lint {}` judges it", quoted(&path.to_string_lossy()));
     let root = match queue_file::open_root(&subject.path) {
@@ -37,8 +37,8 @@ pub(super) fn check(_: &World, subject: &Subject) -> Vec<Finding> {
         Action::Reject => Finding::warning(format!("its task would be refused: {}", problems.join("; ")), lint),
         Action::Leave => Finding::fault(format!("tasks.json is left alone: {}", problems.join("; ")), lint),
         Action::Orphan => Finding::warning(
-            "a task is RUNNING and nobody owns it: the next daemon makes it ERROR and never runs it again",
-            "start the daemon; then look at the working tree and `handoff retry`",
+            "a task is RUNNING and no daemon owns it: the next one takes it up if its session lives, else makes it ERROR, and never runs it again",
+            if world.running().is_some() { "handoff status" } else { world.restart() },
         ),
     }]
 }

@@ -26,10 +26,9 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
         let what = "the unit on disk is not the one that systemd has read";
         findings.push(Finding::warning(what, "systemctl --user daemon-reload"));
     }
-    let is_enabled = |unit: &Unit| matches!(unit.get("UnitFileState"), "enabled" | "enabled-runtime" | "linked");
-    if !is_enabled(service) && !is_enabled(socket) {
+    if !world.manager.starts_at_login() {
         let what = format!("the unit is {}: it does not start at login", enabled(service));
-        findings.push(Finding::warning(what, "systemctl --user enable handoffd.service"));
+        findings.push(Finding::warning(what, "handoff service install"));
     }
     if findings.is_empty() {
         let what =

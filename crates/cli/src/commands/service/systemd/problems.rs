@@ -10,6 +10,11 @@ use crate::systemctl::{SERVICE, SOCKET, Unit};
 const AGAIN: &str = "`handoff service restart`";
 const INSTALL: &str = "`handoff service install`";
 
+/// What starts it: a unit that a package has just brought, or that was uninstalled, is to be enabled first.
+fn again(service: &Unit) -> &'static str {
+    if service.get("UnitFileState") == "disabled" { INSTALL } else { AGAIN }
+}
+
 /// Why it does not run, and what helps.
 fn not_running(service: &Unit) -> String {
     let why = service.why_it_failed();
@@ -27,7 +32,7 @@ fn not_running(service: &Unit) -> String {
         ("activating", _) => "it is starting: look again in a moment; `handoff logs -f` shows how far it is".to_owned(),
         ("deactivating", _) => format!("it is stopping; then {AGAIN}"),
         (_, Some(why)) => format!("it does not run: {why}; once that is repaired: {AGAIN}"),
-        (_, None) => format!("it does not run; start it with {AGAIN}"),
+        (_, None) => format!("it does not run; start it with {}", again(service)),
     }
 }
 
@@ -49,7 +54,7 @@ pub(super) fn problems(
     if let Some(unmask) = socket.unmask() {
         problems.push(format!("{SOCKET} is masked, so a restart loses connection attempts: `{unmask}`, then {AGAIN}"));
     } else if !socket.is_active() {
-        problems.push(format!("{SOCKET} does not listen, so a restart loses connection attempts: {AGAIN}"));
+        problems.push(format!("{SOCKET} does not listen, so a restart loses connection attempts: {}", again(service)));
     }
     match answer {
         Ok(answer) if Some(answer.pid) != service.main_pid() => {
