@@ -12,7 +12,9 @@ impl Project {
     pub(crate) fn seen(&mut self, seen: Seen, out: &mut Out) {
         match seen {
             Seen::View(view) => {
-                self.reread = None;
+                // Whoever untracks the file does not touch it: git's index is looked at again.
+                let tracked = matches!(&view.content, Content::Pending(pending) if pending.tracked);
+                self.reread = tracked.then(|| Backoff::after(None, out.now.awake));
                 self.see(view, out);
             }
             Seen::Failed(failure @ (Failure::Moved | Failure::LockLost | Failure::Missing)) => {

@@ -61,6 +61,17 @@ fn what_git_tracks_is_held_and_resume_lifts_it_once() {
 }
 
 #[test]
+fn what_git_no_longer_tracks_goes_on_though_nobody_touched_the_file() {
+    let mut rig = ready();
+    rig.write(again(&[], true));
+    rig.wait(60_000);
+    rig.shows(State::Held, Reason::TrackedByGit.as_str());
+    rig.file.content = again(&[], false);
+    rig.wait(1_000);
+    rig.says(&["c1 dispatch"]);
+}
+
+#[test]
 fn a_held_task_can_be_cancelled() {
     let mut rig = ready();
     rig.write(again(&[], true));
