@@ -6,7 +6,7 @@ import type { Attach, AttachReason, AttachResult, Status } from "./wire.ts";
 
 const ATTACH_MS = 10_000;
 /** The states in which an answer without a task says nothing about it; nor does it when another process has the place. */
-const SAYS_NOTHING = new Set(["blocked", "missing", "starting", "unreadable"]);
+const SAYS_NOTHING = new Set(["blocked", "halted", "missing", "starting", "unreadable"]);
 /** Refusals that stay until somebody changes something; the daemon tells when a project appears. */
 const FINAL = new Set(["unknown_project", "project_disabled", "not_a_main_session", "not_a_team_member", "not_permitted"]);
 const RETRY_MS = 5_000;

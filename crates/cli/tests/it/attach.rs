@@ -85,6 +85,29 @@ fn a_report_for_a_task_that_is_gone_leaves_the_session_free() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "somebody moves the folder away")]
+fn a_report_waits_until_the_daemon_knows_of_its_task() {
+    let (world, daemon) = world();
+    let script = format!("cat > /dev/null; while [ ! -e go ]; do sleep 0.05; done; echo '{COMPLETE}'");
+    let session = attach(&world, &script);
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("the program runs", || session.stderr().contains("started T-1"));
+    drop(daemon);
+    eventually("the session saw it", || session.stderr().contains("the connection was lost"));
+    let (folder, away) = (world.project().join(".pi"), world.project().join("away"));
+    std::fs::rename(&folder, &away).unwrap();
+    world.file(".pi", "in the way");
+    let _daemon = TestDaemon::start(&world);
+    eventually("the session is back", || session.stderr().contains("(blocked"));
+    world.file("go", "");
+    eventually("the report is kept", || session.stderr().contains("the report is sent again"));
+    std::fs::remove_file(&folder).unwrap();
+    std::fs::rename(&away, &folder).unwrap();
+    let said = world.run(&["wait", "--task", "T-1", "--timeout", "20s"]);
+    assert_eq!(said.code, 0, "{said}\n{}", session.stderr());
+}
+
+#[test]
 fn a_session_that_is_told_to_leave_ends_its_program() {
     let (world, _daemon) = world();
     let session = attach(&world, "cat > /dev/null; echo $$ > pid; while :; do sleep 0.05; done");

@@ -11,6 +11,7 @@ use wire::limits::{RECONNECT_FIRST, RECONNECT_LONGEST};
 use wire::session::{
     Attach, AttachReason, AttachResult, Delivery, Host, KnownDispatch, LeaveReason, Leaving, Member, Mode, Ownership,
 };
+use wire::status::ProjectState;
 
 use super::serve::Lost;
 use super::worker::{Kind, Said, Worker};
@@ -173,7 +174,7 @@ impl Session {
             ctx.out.note(format!("the {what} ended meanwhile, {}{error}", ended.status));
         }
         let goes_on = result.task.as_ref().map(|task| task.dispatch_id.as_str());
-        let is_over = |work: &&Work| goes_on != Some(work.dispatch_id.as_str());
+        let is_over = |work: &&Work| goes_on != Some(work.dispatch_id.as_str()) && !says_nothing(&result.project.state);
         if let Some(what) = self.work.as_ref().filter(is_over).map(|work| work.kind.noun()) {
             self.give_up(ctx, &format!("the {what} is over"));
         }
@@ -195,6 +196,13 @@ impl Session {
         }
         Ok(Exit::Good)
     }
+}
+
+/// In these states the daemon does not know what became of a task that it does not name: the work goes on, and its report
+/// waits.
+const fn says_nothing(state: &ProjectState) -> bool {
+    use ProjectState::{Blocked, Halted, Missing, Starting, Unreadable};
+    matches!(state, Blocked | Halted | Missing | Starting | Unreadable)
 }
 
 /// Ctrl-C, or being told to end.
