@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use handoffd::registry::{Added, Project, Registry, Selector};
 use serde_json::json;
 use wire::control::ProjectRemove;
+use wire::status::ProjectState;
 
 use crate::context::Context;
 use crate::daemon::{self, is_absent};
@@ -139,7 +140,8 @@ fn remove_through_daemon(ctx: &mut Context, project: &OsString, now: bool) -> Re
     })?;
     let Some(answer) = asked else { return Ok(None) };
     ctx.out.line(format!("removed {}", answer.path));
-    if let Some(why) = answer.why {
+    // One that has left already is disabled in its last moment; no person did that.
+    if let Some(why) = answer.why.filter(|_| answer.state != ProjectState::Disabled) {
         ctx.out.note(why);
     }
     Ok(Some(Exit::Good))

@@ -138,7 +138,10 @@ fn the_place_goes_to_the_next_in_line() {
 #[test]
 fn a_project_is_removed_through_the_daemon() {
     let (world, _daemon) = world();
-    assert_eq!(world.run(&["projects", "remove", "project"]).code, 0);
+    assert_eq!(world.run(&["disable", "project"]).code, 0);
+    eventually("its lock is free", || state(&world) == "disabled");
+    let said = world.run(&["projects", "remove", "project"]);
+    assert!(said.code == 0 && said.stderr.is_empty(), "{said}");
     eventually("it is gone", || state(&world) == "none");
     assert_eq!(world.run(&["projects", "list", "--json"]).json()["projects"], serde_json::json!([]));
 }

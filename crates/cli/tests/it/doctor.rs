@@ -206,6 +206,10 @@ fn a_unit_that_is_there_and_well_one_that_failed_and_one_whose_program_is_gone()
     check(&deaf, "unit", "warning", &["handoffd.socket does not listen", "handoff service restart"]);
     let stopped = unit("ActiveState=inactive UnitFileState=disabled");
     check(&stopped, "daemon", "fault", &["handoff service install"]);
+    let off = format!("{UNIT} ActiveState=inactive UnitFileState=disabled");
+    let off = with_units(&off, "LoadState=loaded ActiveState=inactive", "");
+    let said = doctor(&off);
+    assert!(said.stdout.contains("does not listen") && !said.stdout.contains("service restart"), "{said}");
     check(&with_unit("LoadState=bad-setting LoadError=x", ""), "unit", "fault", &["bad-setting"]);
     let world = world();
     program(&world, "systemctl", "echo 'Failed to connect to bus' >&2; exit 1");

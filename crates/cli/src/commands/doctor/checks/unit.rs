@@ -21,7 +21,7 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     }
     let mut findings = program(service).into_iter().collect::<Vec<_>>();
     findings.extend(state(world, service));
-    findings.extend(deaf(socket));
+    findings.extend(deaf(socket, world.restart()));
     if service.get("NeedDaemonReload") == "yes" {
         let what = "the unit on disk is not the one that systemd has read";
         findings.push(Finding::warning(what, "systemctl --user daemon-reload"));
@@ -110,11 +110,11 @@ fn state(world: &World, service: &Unit) -> Option<Finding> {
 }
 
 /// Without the socket, clients are refused while the daemon restarts, and none starts it.
-fn deaf(socket: &Unit) -> Option<Finding> {
+fn deaf(socket: &Unit, restart: &'static str) -> Option<Finding> {
     let (how, remedy) = match socket.unmask() {
         Some(unmask) => ("is masked", unmask),
         None if socket.is_active() => return None,
-        None => ("does not listen", "handoff service restart"),
+        None => ("does not listen", restart),
     };
     Some(Finding::warning(format!("handoffd.socket {how}: a restart loses connection attempts"), remedy))
 }
