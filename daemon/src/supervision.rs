@@ -4,7 +4,7 @@
 //! The words of `STATUS=` are kept by systemd when the process has ended: `systemctl status` and `handoff service` show
 //! them, with and without a journal (F133, F137).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sd_notify::NotifyState;
 
@@ -69,7 +69,7 @@ impl Supervisor {
         self.tell(&[NotifyState::Status(&line[..end])]);
     }
 
-    /// The loop turns. To be called from the work itself, not by a timer of its own (watchdog).
+    /// The work goes on (watchdog): called from the loop, when a [`Pulse`] says that the threads do, too.
     pub fn alive(self) {
         if matches!(self, Self::Systemd(Watchdog::Within(_))) {
             self.tell(&[NotifyState::Watchdog]);
@@ -94,6 +94,35 @@ impl Supervisor {
     }
 }
 
+/// Whether a number that counts somebody's work still grows.
+#[derive(Debug)]
+pub struct Pulse {
+    seen: u64,
+    since: Instant,
+    patience: Duration,
+}
+
+impl Pulse {
+    /// It may stay the same for `patience`.
+    #[must_use]
+    pub fn new(patience: Duration, now: Instant) -> Self {
+        Self { seen: 0, since: now, patience }
+    }
+
+    /// The number is this now.
+    pub fn beats(&mut self, count: u64, now: Instant) -> bool {
+        let was_beating = now.duration_since(self.since) <= self.patience;
+        if count != self.seen {
+            (self.seen, self.since) = (count, now);
+        }
+        let is_beating = now.duration_since(self.since) <= self.patience;
+        if was_beating && !is_beating {
+            tracing::error!("the sweep over the projects stands still; the service manager's watchdog is told no more");
+        }
+        is_beating
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +137,16 @@ mod tests {
         check(Supervisor::Systemd(Watchdog::Within(Duration::from_secs(30))), 1000);
         check(Supervisor::Systemd(Watchdog::Within(Duration::from_millis(900))), 300);
         check(Supervisor::Systemd(Watchdog::Within(Duration::ZERO)), 1);
+    }
+
+    #[test]
+    fn a_number_that_stays_the_same_for_too_long_has_no_pulse() {
+        let start = Instant::now();
+        let mut pulse = Pulse::new(Duration::from_secs(16), start);
+        let mut beats = |count, secs| pulse.beats(count, start + Duration::from_secs(secs));
+        assert!(beats(0, 16) && !beats(0, 17), "it never began");
+        assert!(beats(5, 30) && beats(5, 46) && !beats(5, 47) && !beats(5, 90));
+        assert!(beats(6, 91), "it goes on");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::credentials::Credentials;
 use super::socket::Socket;
 use super::{Service, Stage};
 use crate::peer::Peer;
-use crate::supervision::Supervisor;
+use crate::supervision::{Pulse, Supervisor};
 
 /// How often the socket file is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -24,18 +24,23 @@ const LOOK: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Serves connections until the service is closing. The watchdog of the service manager is fed from here: it shows that
-/// the one loop on which everything runs still turns.
+/// Serves connections until the service is closing. The watchdog of the service manager is fed from here, which shows that
+/// this loop turns: every actor, deadline and session needs it. It is fed only as long as the sweep turns, too, on a thread
+/// of its own. A job that hangs is no reason to start again: its project is told as stuck.
 pub async fn serve(service: Arc<Service>, mut socket: Socket, supervisor: Supervisor) -> Socket {
     let mut looks = interval(supervisor.beat(LOOK));
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let watch = &service.hub.watch;
+    let mut pulse = Pulse::new(watch.patience(), std::time::Instant::now());
     let mut pause = Pause::default();
     loop {
         tokio::select! {
             biased;
             () = service.reached(Stage::Closing) => return socket,
             _ = looks.tick() => {
-                supervisor.alive();
+                if pulse.beats(watch.turns(), std::time::Instant::now()) {
+                    supervisor.alive();
+                }
                 socket.put_back();
             }
             accepted = accept_after(&socket, pause.until) => match accepted {

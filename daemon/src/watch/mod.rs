@@ -2,7 +2,7 @@
 //!
 //! An event is a hint. Whatever woke us, the stamps of the two files that matter are compared, and only a difference
 //! wakes the project's actor, which then reads the bytes. Nothing here reads a file or knows what one means. All of it
-//! runs on one thread of its own, so that no disk can hold up the daemon's loop.
+//! runs on threads of its own, so that no disk can hold up the daemon's loop.
 
 mod arm;
 mod backend;
@@ -55,6 +55,8 @@ struct Shared {
     events: Mutex<Events>,
     /// How often events were lost and everything was read again.
     overflows: AtomicU64,
+    /// Counts the sweep's rounds and looks.
+    turns: AtomicU64,
     /// For looks on the backend's thread; set when the loop turns.
     looker: Mutex<Option<sweep::Looker>>,
     /// Counts looks, for tests that wait for some.
@@ -85,6 +87,7 @@ impl Watch {
             dirty: Dirty::default(),
             events: Mutex::new(Events::new(wanted)),
             overflows: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
             looker: Mutex::default(),
             #[cfg(test)]
             looks: AtomicU64::new(0),
@@ -114,6 +117,19 @@ impl Watch {
     /// system may hang are looked at on a pool of their own: a disk with many of them must not take the places of jobs.
     pub async fn run(&self) {
         sweep::supervise(&self.shared, Pool::for_what_can_hang(), STUCK_AFTER).await;
+    }
+
+    /// A number that grows as long as the sweep turns; a disk that hangs does not stop it for longer than
+    /// [`Watch::patience`].
+    #[must_use]
+    pub fn turns(&self) -> u64 {
+        self.shared.turns.load(Ordering::Relaxed)
+    }
+
+    /// How long [`Watch::turns`] may stay the same: a round, and the time until a loop that hangs is replaced.
+    #[must_use]
+    pub fn patience(&self) -> Duration {
+        self.shared.interval + 3 * STUCK_AFTER
     }
 }
 

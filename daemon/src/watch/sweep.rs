@@ -128,6 +128,7 @@ impl Loop {
         loop {
             let next = self.shared.dirty.wait(self.turn, sweep_at, lost.from(), &mut batch);
             let Next::Look { all } = next else { return };
+            self.turns();
             let now = Instant::now();
             batch.retain(|watched| self.shared.look_at_marked(watched, &self.looker, now));
             if all {
@@ -147,6 +148,10 @@ impl Loop {
         }
     }
 
+    fn turns(&self) {
+        self.shared.turns.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Looks at every project. One at a time is taken out of the list, which is never held during a look.
     fn sweep(&self, weight: Weight, now: Instant) {
         let mut at = 0;
@@ -156,6 +161,7 @@ impl Loop {
             if self.shared.look(&watched, &self.looker, By::Sweep, weight, now) == Looked::Told {
                 watched.nudge();
             }
+            self.turns();
             if !self.shared.dirty.is_turn(self.turn) {
                 return;
             }

@@ -125,3 +125,21 @@ async fn a_full_mailbox_loses_nothing() {
     assert!(project.letters() > 0);
     project.sees("last").await;
 }
+
+/// For the service manager's watchdog.
+#[tokio::test]
+async fn a_disk_that_hangs_does_not_make_the_sweep_stand_still() {
+    let (world, _backend) = World::silent(FAST_SWEEP);
+    let turns = async |more: u64| {
+        let seen = world.watch.turns();
+        until(|| world.watch.turns() >= seen + more).await;
+    };
+    turns(3).await;
+    let door = Arc::new(Door::default());
+    let hanging = world.project_on("hanging", &Sys::gated(door.clone()));
+    let _opens = Opens(door.clone());
+    door.set(true);
+    until(|| hanging.watched.can_hang()).await;
+    turns(3).await;
+    assert!(hanging.watched.is_looking());
+}
