@@ -100,7 +100,9 @@ impl Drop for Instance {
 /// that only looks must never be the reason why a daemon cannot start.
 #[must_use]
 pub fn read_holder(path: &Path) -> Option<Holder> {
-    let file = File::open(path).ok()?;
+    // A pipe in its place has no writer to wait for.
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path).ok()?;
     let mut text = String::new();
     file.take(MAX_CONTENT).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
@@ -222,6 +224,18 @@ mod tests {
             assert!(error.starts_with(&format!("cannot open {}: ", path.display())), "{error}");
         }
         assert!(!dir.path().join("target").exists());
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_the_lock_keeps_nobody_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("l");
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        let of = path.clone();
+        thread::spawn(move || tell.send(read_holder(&of)).unwrap());
+        assert_eq!(told.recv_timeout(Duration::from_secs(20)), Ok(None));
+        assert!(Instance::acquire(&path, Path::new("/s")).is_err());
     }
 
     #[test]
