@@ -21,6 +21,10 @@ use crate::failure::Failure;
 /// What to do where a service is installed.
 const SERVICE_STATUS: &str = "`handoff service status` says how the service is, and what to do";
 
+/// What to do about a daemon that is older than this program.
+const AFTER_AN_UPDATE: &str =
+    "the daemon is older: after an update, run `handoff service restart`, or start it again by hand";
+
 /// A daemon that has answered.
 #[derive(Debug, Clone)]
 pub(crate) struct Daemon {
@@ -139,7 +143,7 @@ fn failure(error: ClientError, daemon: Option<&DaemonInfo>, at: Option<&Path>) -
             let place = at.map(|path| format!(" at {}", path.display())).unwrap_or_default();
             let asked = format!("no answer to `{method}` within {} s", limit.as_secs_f32());
             Failure::new(Exit::Unreachable, format!("daemon not answering{place}: {asked}"))
-                .hint("it is stopped or stuck: see `handoff logs`, and restart `handoffd`")
+                .hint("it is stopped or stuck: `handoff doctor` says which, and what to do")
         }
         ClientError::NotReachable { .. } | ClientError::Closed { .. } => {
             Failure::new(Exit::Unreachable, error.to_string())
@@ -147,14 +151,14 @@ fn failure(error: ClientError, daemon: Option<&DaemonInfo>, at: Option<&Path>) -
         ClientError::Protocol { ours, ref theirs, .. } => {
             let message = format!("{error}; this is handoff {}", crate::VERSION);
             Failure::new(Exit::Refused, message).hint(match theirs.iter().all(|number| *number < ours) {
-                true => "the daemon is older: restart `handoffd` after an update",
+                true => AFTER_AN_UPDATE,
                 false => "this program is older: use the `handoff` that came with the daemon",
             })
         }
         ClientError::BadAnswer { .. } => Failure::new(Exit::Refused, format!("{error}{}", versions(daemon))),
         ClientError::Refused { method, ref error } if error.code == UNKNOWN_METHOD => {
             let message = format!("the daemon does not know `{method}`{}", versions(daemon));
-            Failure::new(Exit::Refused, message).hint("restart `handoffd` after an update")
+            Failure::new(Exit::Refused, message).hint(AFTER_AN_UPDATE)
         }
         ClientError::Refused { .. } => refused(&error),
         error => Failure::new(Exit::Usage, error.to_string()),

@@ -117,7 +117,7 @@ fn a_daemon_that_lacks_a_method_is_told_apart_from_a_broken_one() {
     assert_snapshot!(said, @r"
     --- stderr
     Error: the daemon does not know `daemon.status` (this is handoff 0.1.0, the daemon is 0.0.9)
-    Hint: restart `handoffd` after an update
+    Hint: the daemon is older: after an update, run `handoff service restart`, or start it again by hand
     --- exit 4
     ");
 }

@@ -151,7 +151,7 @@ fn warnings(status: &Status) -> Vec<Line> {
     let mut warnings = Vec::new();
     if daemon.outdated {
         warnings.push(format!(
-            "the daemon runs an older build ({}) than the one on disk: restart `handoffd`",
+            "the daemon runs an older build ({}) than the one on disk: `handoff service restart`, or start it again by hand",
             daemon.version
         ));
     } else if daemon.version != crate::VERSION {
