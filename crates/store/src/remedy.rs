@@ -40,8 +40,9 @@ pub fn allow(path: &Path) -> Option<String> {
     opened(path, if is_folder { "u+rwx" } else { "u+rw" })
 }
 
+/// Only a missing permission forbids it: on a file system that is mounted read-only a mode changes nothing.
 fn may(path: &Path, access: Access) -> bool {
-    accessat(CWD, path, access, AtFlags::EACCESS).is_ok()
+    accessat(CWD, path, access, AtFlags::EACCESS) != Err(Errno::ACCESS)
 }
 
 /// What root left in a project is the user's to take back; anything else of another owner is not.

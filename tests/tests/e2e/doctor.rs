@@ -170,7 +170,7 @@ fn doctor_tells_of_one_full_disk_once() {
     let world = world!();
     let state = world.path("state");
     fs::create_dir_all(&state).unwrap();
-    let _disk = Mount::tmpfs(&state, 8 << 10).unwrap();
+    let disk = Mount::tmpfs(&state, 8 << 10).unwrap();
     let project = Project::bare(&state.join("app"));
     fs::create_dir(project.root()).unwrap();
     assert!(world.handoff_in(project.root(), &["init", "--yes"]).status.success());
@@ -179,6 +179,10 @@ fn doctor_tells_of_one_full_disk_once() {
     let all = found.1["findings"].as_array().unwrap();
     let faults = all.iter().filter(|finding| finding["check"] == "disk" && finding["state"] == "fault");
     assert_eq!(faults.count(), 1, "{}", found.1);
+    disk.remount("ro");
+    let found = examine(&world, |_| {});
+    found.has("disk", "fault", &["mounted read-only"]);
+    assert!(!found.1.to_string().contains("chmod"), "a mode changes nothing there: {}", found.1);
 }
 
 #[test]
