@@ -49,14 +49,20 @@ pub type Index = HashMap<String, Past>;
 #[must_use]
 pub fn build(journal: &Journal) -> Index {
     let mut index = Index::new();
+    let mut any_halted = false;
     let result = journal::index(journal.path(), crate::clock::Wall::from_unix_ms(i64::MIN), |line| {
-        if !is_of_interest(line) {
+        any_halted |= line.contains(HALTED);
+        if !is_of_interest(line, any_halted) {
             return;
         }
-        if let Ok(row) = Row::parse(line)
-            && let Some(project) = row.project
-        {
-            index.entry(project).or_default().note(row.entry, super::wall(&row.at));
+        let Ok(Row { at, project: Some(project), entry, .. }) = Row::parse(line) else { return };
+        // What is only said to be well makes no entry: a start tells that of every project.
+        let past = match &entry {
+            Entry::State(row) if row.state != ProjectState::Halted => index.get_mut(&project),
+            _ => Some(index.entry(project).or_default()),
+        };
+        if let Some(past) = past {
+            past.note(entry, super::wall(&at));
         }
     });
     if let Err(error) = result {
@@ -65,12 +71,15 @@ pub fn build(journal: &Journal) -> Index {
     index
 }
 
-/// A cheap look before the parse: rows of other kinds say nothing that outlives a daemon.
-fn is_of_interest(line: &str) -> bool {
+/// As it stands in a row about a state.
+const HALTED: &str = "\"state\":\"halted\"";
+
+/// A cheap look before the parse: rows of other kinds say nothing that outlives a daemon. Most rows of a long journal are
+/// about states; they count only where a halt can have ended.
+fn is_of_interest(line: &str, any_halted: bool) -> bool {
     line.contains("\"dispatch_id\":\"")
-        || ["\"kind\":\"resumed\"", "\"kind\":\"lock\"", "\"kind\":\"state\"", "\"kind\":\"lost\""]
-            .iter()
-            .any(|kind| line.contains(kind))
+        || ["\"kind\":\"resumed\"", "\"kind\":\"lock\"", "\"kind\":\"lost\""].iter().any(|kind| line.contains(kind))
+        || (any_halted && line.contains("\"kind\":\"state\""))
 }
 
 impl Past {

@@ -183,6 +183,17 @@ mod tests {
     }
 
     #[test]
+    fn states_alone_are_not_remembered() {
+        let state = |state: &str| json!({"kind": "state", "state": state, "reason": null, "why": null});
+        let index = |rows: &[serde_json::Value]| {
+            let (_folder, journal, _past) = journal(rows);
+            build(&journal).len()
+        };
+        assert_eq!(index(&[state("starting"), state("idle")]), 0);
+        assert_eq!(index(&[state("idle"), state("halted"), state("idle")]), 1);
+    }
+
+    #[test]
     fn a_halt_lasts_until_a_person_lifts_it_or_it_is_over() {
         let state =
             |state: &str, reason: Option<&str>| json!({"kind": "state", "state": state, "reason": reason, "why": null});
