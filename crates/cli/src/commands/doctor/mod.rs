@@ -1,10 +1,11 @@
 //! `handoff doctor`: what the service sees, each fault with its remedy.
 //!
 //! `world` gathers what the checks look at, `service` asks the service manager, `checks` has a file for each check,
-//! `finding` is what they say, `table` how it looks, `repair` what `--fix` does. Nothing is written without `--fix`.
+//! `patience` waits for what may hang, `finding` is what they say, `table` how it looks, `repair` what `--fix` does. Nothing is written without `--fix`.
 
 mod checks;
 mod finding;
+mod patience;
 mod repair;
 mod service;
 mod table;

@@ -1,8 +1,7 @@
 //! What the checks look at: gathered once, from the service's side where that can be known.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::time::Duration;
 
 use handoffd::config::{Config, Invalid, ProjectConfig, ProjectFile, Settings, Warning};
 use handoffd::env::Env;
@@ -12,13 +11,11 @@ use jiff::Timestamp;
 use store::{ProcessId, Processes as _, SystemProcesses};
 use wire::status::{ProjectState, ProjectStatus, Status};
 
+use super::patience::{ALL, PATIENCE, Question, ask_all};
 use super::service::{Environment, Manager, Source, Unit};
 use crate::context::Context;
 use crate::daemon;
 use crate::failure::Failure;
-
-/// How long a file system may take to answer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Everything, gathered.
 #[derive(Debug)]
@@ -178,9 +175,9 @@ impl Subject {
         config.settings(self.config.as_ref(), &ProjectFile::default())
     }
 
-    /// Whether the daemon says that its file system does not answer.
+    /// Whether the daemon says that its file system does not answer. Where it is switched off nobody asks any more.
     pub(super) fn is_stuck(&self) -> bool {
-        self.status.as_ref().is_some_and(|status| status.state == ProjectState::Stuck)
+        self.enabled == Enabled::Yes && self.status.as_ref().is_some_and(|status| status.state == ProjectState::Stuck)
     }
 }
 
@@ -211,9 +208,15 @@ fn projects(
         Ok(list) => (list, Ok(())),
         Err(error) => (Default::default(), Err(error)),
     };
-    let known = merge_projects(&list, config, &[], look);
     let statuses = running.map(|status| status.projects.as_slice()).unwrap_or_default();
     let status_of = |path: &Path| statuses.iter().find(|status| Path::new(&status.path) == path).cloned();
+    let registered = list.projects.iter().map(|entry| &entry.path);
+    let paths = registered.chain(config.projects.iter().map(|project| &project.path));
+    // Of those of which the daemon says so already nothing is asked.
+    let answers = |path: &&PathBuf| status_of(path).is_none_or(|status| status.state != ProjectState::Stuck);
+    let roots = roots(paths.filter(answers).cloned().collect());
+    let root = |path: &Path| roots.get(path).cloned().unwrap_or_else(|| Root { path: path.to_owned(), id: None });
+    let known = merge_projects(&list, config, &[], root);
     let mut subjects: Vec<Subject> = known.into_iter().map(|project| subject(project, status_of)).collect();
     for status in statuses {
         if !subjects.iter().any(|subject| subject.path == Path::new(&status.path)) {
@@ -230,16 +233,12 @@ fn subject(project: Project, status_of: impl Fn(&Path) -> Option<ProjectStatus>)
     Subject { name: project.name(), status, enabled, config: project.config, path: project.path }
 }
 
-/// A path that hangs is taken as it is named.
-fn look(path: &Path) -> Root {
-    let named = path.to_owned();
-    within(PATIENCE, move || Root::look_at(&named)).unwrap_or_else(|| Root { path: path.to_owned(), id: None })
-}
-
-/// Does it on a thread of its own, which is left behind if it takes too long.
-pub(super) fn within<T: Send + 'static>(limit: Duration, act: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (sender, receiver) = mpsc::channel();
-    let thread = std::thread::Builder::new().name("doctor".to_owned());
-    thread.spawn(move || sender.send(act()).ok()).ok()?;
-    receiver.recv_timeout(limit).ok()
+/// Where each of the paths leads, as far as it answers.
+fn roots(paths: Vec<PathBuf>) -> HashMap<PathBuf, Root> {
+    let look = |path: &PathBuf| {
+        let path = path.clone();
+        Question::new(PATIENCE, move || Root::look_at(&path))
+    };
+    let answers = ask_all(paths.iter().map(look).collect(), ALL);
+    paths.into_iter().zip(answers).filter_map(|(path, answer)| Some((path, answer.given()?))).collect()
 }

@@ -1,5 +1,5 @@
-//! The checks, one file each. Those of a project run beside the rest on a thread of their own: a file system that does not
-//! answer must not take the answers about all else with it.
+//! The checks, one file each. Each of the whole, and all those of one project, run on a thread of their own: a file system that
+//! does not answer must not take the answers about all else with it.
 
 mod config;
 mod daemon;
@@ -25,10 +25,13 @@ mod work_logs;
 use std::sync::Arc;
 
 use super::finding::{Finding, Named, State};
+use super::patience::{ALL, Answer, PATIENCE, Question, ask_all};
 use super::service::Source;
-use super::world::{Enabled, Hidden, PATIENCE, Subject, World, within};
+use super::world::{Enabled, Hidden, Subject, World};
 
 pub(super) use leftovers::is_owned_at;
+
+use crate::shell::quoted;
 
 type Whole = fn(&World) -> Vec<Finding>;
 type OfProject = fn(&World, &Subject) -> Vec<Finding>;
@@ -66,15 +69,21 @@ const OF_PI: &[(&str, OfProject)] = &[
     ("events", events::check),
 ];
 
-/// Everything that there is to say.
+/// Everything that there is to say, always in the same order.
 pub(super) fn all(world: &Arc<World>) -> Vec<Finding> {
+    let whole = WHOLE.iter().map(|&(_, check)| {
+        let world = Arc::clone(world);
+        Question::new(ALL, move || check(&world))
+    });
+    let asked: Vec<&Subject> = world.projects.iter().filter(|subject| !subject.is_stuck()).collect();
+    let projects = asked.iter().map(|&subject| {
+        let (world, subject) = (Arc::clone(world), subject.clone());
+        Question::new(PATIENCE, move || checks_of(&world, &subject))
+    });
+    let mut answers = ask_all(whole.chain(projects).collect(), ALL).into_iter();
     let mut findings = Vec::new();
-    for (name, check) in WHOLE {
-        let shared = Arc::clone(world);
-        let told = within(PATIENCE * 4, move || check(&shared));
-        let told = told.unwrap_or_else(|| {
-            vec![Finding::fault("this check got no answer from a file system or a program", "look at mounts with `df`")]
-        });
+    for ((name, _), answer) in WHOLE.iter().zip(answers.by_ref()) {
+        let told = answer.given().unwrap_or_else(silent_check);
         findings.extend(told.into_iter().map(|finding| Finding { check: name, ..finding }));
     }
     if world.projects.is_empty() && world.registry.is_ok() {
@@ -82,25 +91,36 @@ pub(super) fn all(world: &Arc<World>) -> Vec<Finding> {
         findings.push(Finding { check: "projects", ..none });
     }
     for subject in &world.projects {
-        findings.extend(of_project(world, subject));
+        // The daemon was told already that it does not answer.
+        let answer = if subject.is_stuck() { None } else { answers.next() };
+        findings.extend(of_project(subject, answer.unwrap_or(Answer::Silent)));
     }
     findings
 }
 
-fn of_project(world: &Arc<World>, subject: &Subject) -> Vec<Finding> {
-    let silent = || {
-        let what = "its file system does not answer; the other projects go on";
-        let remedy = "look at the mount with `df`; `handoff disable` the project until it is back";
-        vec![Finding { check: "projects", ..Finding::fault(what, remedy) }]
-    };
-    let (shared, one) = (Arc::clone(world), subject.clone());
-    let told = match subject.is_stuck() {
-        true => None,
-        false => within(PATIENCE, move || checks_of(&shared, &one)),
+fn silent_check() -> Vec<Finding> {
+    vec![Finding::fault("this check got no answer from a file system or a program", MOUNTS)]
+}
+
+/// `df` would wait for the one that hangs.
+const MOUNTS: &str = "look at the mounts with `findmnt`, which asks none of them";
+
+fn of_project(subject: &Subject, answer: Answer<Vec<Finding>>) -> Vec<Finding> {
+    let root = quoted(&subject.path.to_string_lossy());
+    let of_projects = |finding| vec![Finding { check: "projects", ..finding }];
+    let told = match answer {
+        Answer::Given(told) => told,
+        Answer::Silent => of_projects(Finding::fault(
+            "its file system does not answer; the other projects go on",
+            format!("{MOUNTS}; `handoff disable {root}` until it is back"),
+        )),
+        Answer::NotAsked => of_projects(Finding::fault(
+            "it was not looked at: the file systems of other projects took all the time",
+            MOUNTS,
+        )),
     };
     let named = Named { path: subject.path.to_string_lossy().into_owned(), name: subject.name.clone() };
-    let told = told.unwrap_or_else(silent).into_iter();
-    told.map(|finding| Finding { project: Some(named.clone()), ..finding }).collect()
+    told.into_iter().map(|finding| Finding { project: Some(named.clone()), ..finding }).collect()
 }
 
 /// A folder that is not there, and a project that is switched off, have nothing to look at but that.
