@@ -318,6 +318,21 @@ fn pi_is_no_fault_where_nobody_uses_it_and_is_told_where_it_does_not_fit() {
     package("pi", "@earendil-works/pi-coding-agent", "0.87.1");
     let judged = |path: &str| worst(&world.said(world.command().args(["doctor", "--json"]).env("PATH", path)), "pi");
     assert!(judged(&path).starts_with("good: Pi 0.87.1 with pi-subagents 0.67.0"), "{}", judged(&path));
+    let manifest = world.root().join("pi/package.json");
+    let needs =
+        "{\"name\":\"@earendil-works/pi-coding-agent\",\"version\":\"0.87.1\",\"engines\":{\"node\":\">=22.19.0\"}}";
+    write(&manifest, needs.as_bytes());
+    write(&world.root().join("pi/bin/pi"), b"#!/usr/bin/env node\n");
+    let only = world.root().join("pi/bin").display().to_string();
+    let told = judged(&only);
+    assert!(told.starts_with("fault") && told.contains("no `node` in the PATH") && told.contains("22.19.0"), "{told}");
+    program(&world, "../pi/bin/node", "echo v20.20.2");
+    let told = judged(&path);
+    assert!(told.starts_with("fault") && told.contains("pi/bin/node is Node 20.20.2, and it needs 22.19.0"), "{told}");
+    program(&world, "../pi/bin/node", "echo no memory >&2; exit 1");
+    assert!(judged(&path).contains("no memory"), "{}", judged(&path));
+    program(&world, "../pi/bin/node", "echo v22.19.0");
+    assert!(judged(&path).starts_with("good"), "{}", judged(&path));
     package("pi", "@earendil-works/pi-coding-agent", "1.6.0");
     assert!(judged(&path).contains("cannot start background runs"), "{}", judged(&path));
     write(&world.home().join(".pi/agent/settings.json"), b"{");

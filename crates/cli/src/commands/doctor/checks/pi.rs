@@ -14,6 +14,9 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     }
     let mut findings: Vec<Finding> =
         there.remarks.iter().map(|(what, remedy)| Finding::warning(what.clone(), remedy.clone())).collect();
+    // Who has not asked for the extension may have no use for Pi.
+    let finding = if extension.is_some() { Finding::fault } else { Finding::warning };
+    findings.extend(there.cannot_start.iter().map(|(what, remedy)| finding(what.clone(), remedy.clone())));
     // An unreadable list of packages says nothing of the extension.
     if extension.is_none() && there.settings_fault.is_none() {
         let what = "Pi is here and the extension is not: a session of Pi takes no task";

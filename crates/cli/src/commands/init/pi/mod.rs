@@ -1,8 +1,9 @@
 //! `handoff init --pi`: the Pi extension, and its entry in Pi's settings. `package` is about its files, `settings` about the
-//! entry, `versions` about the Pi that is there.
+//! entry, `versions` about the Pi that is there, `node` about what starts it.
 //!
 //! `pi install PATH` would do the same with the entry; it needs a Pi that can be started, this does not.
 
+mod node;
 mod package;
 mod settings;
 mod versions;
@@ -52,13 +53,15 @@ pub(crate) struct Versions {
     pub(crate) subagents: Option<String>,
     /// What does not fit, and what to do about it.
     pub(crate) remarks: Vec<(String, String)>,
+    /// Why Pi cannot be started, and what to do about it.
+    pub(crate) cannot_start: Option<(String, String)>,
     /// Why Pi's settings cannot be read.
     pub(crate) settings_fault: Option<String>,
 }
 
-/// Looks for them; nothing is started.
+/// Looks for them; only Node is started, for its version.
 pub(crate) fn versions(env: &Env) -> Versions {
-    let nothing = Versions { pi: None, subagents: None, remarks: Vec::new(), settings_fault: None };
+    let nothing = Versions { pi: None, subagents: None, remarks: Vec::new(), cannot_start: None, settings_fault: None };
     let Some(agent_dir) = env.pi_agent_dir().filter(|dir| dir.is_absolute()) else { return nothing };
     let path = agent_dir.join("settings.json");
     let named = read(&path)

@@ -1,13 +1,14 @@
-//! Which Pi and which pi-subagents are there, and whether they fit the extension and each other. Nothing is started: a package
+//! Which Pi and which pi-subagents are there, and whether they fit the extension and each other. Neither is started: a package
 //! says its version in its manifest.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use handoffd::env::Env;
+use serde_json::Value;
 
-use super::Versions;
 use super::package::manifest;
+use super::{Versions, node};
 use crate::context::Context;
 use crate::text::{Line, Tone};
 
@@ -23,11 +24,11 @@ const LAST_BEFORE: Version = Version(0, 67, u64::MAX);
 
 /// `major.minor.patch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Version(u64, u64, u64);
+pub(super) struct Version(u64, u64, u64);
 
 impl Version {
     /// What follows the numbers (`-beta.1`) is not looked at.
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let mut numbers = text.split(['.', '-', '+']).map(str::parse::<u64>);
         Some(Self(numbers.next()?.ok()?, numbers.next()?.ok()?, numbers.next()?.ok()?))
     }
@@ -36,7 +37,7 @@ impl Version {
 /// Says what was found and what is missing.
 pub(super) fn tell(ctx: &mut Context, agent_dir: &Path, packages: &[String]) {
     let found = find(&ctx.env, agent_dir, packages);
-    for (what, remedy) in &found.remarks {
+    for (what, remedy) in found.cannot_start.iter().chain(&found.remarks) {
         ctx.out.warn(&format!("{what}; this helps: {remedy}"));
     }
     if let Some(version) = &found.pi {
@@ -51,12 +52,17 @@ pub(super) fn tell(ctx: &mut Context, agent_dir: &Path, packages: &[String]) {
 
 /// What is there, and what does not fit.
 pub(super) fn find(env: &Env, agent_dir: &Path, packages: &[String]) -> Versions {
-    let pi = env.path.as_deref().and_then(program).map(|program| version_of(&program));
+    let path = env.path.as_deref().unwrap_or_default();
+    let program = program("pi", path);
+    let package = program.as_deref().map(package_of);
+    let pi = package.as_ref().map(|package| package.as_ref().and_then(version));
+    let needed = package.as_ref().and_then(Option::as_ref).and_then(|manifest| manifest["engines"]["node"].as_str());
+    let cannot_start = program.and_then(|program| node::judge(&program, needed, path));
     let named = packages.iter().map(|source| agent_dir.join(source.strip_prefix("file:").unwrap_or(source)));
     let places = std::iter::once(agent_dir.join("npm/node_modules").join(SUBAGENTS)).chain(named);
     let subagents = places.filter_map(|place| version_in(&place, SUBAGENTS)).next();
     let remarks = remarks(pi.as_ref().map(Option::as_deref), subagents.as_deref());
-    Versions { pi, subagents, remarks, settings_fault: None }
+    Versions { pi, subagents, remarks, cannot_start, settings_fault: None }
 }
 
 /// What does not fit, and what to do about it. `None`: there is no Pi; `Some(None)`: there is one that does not say which.
@@ -96,19 +102,26 @@ fn remarks(pi: Option<Option<&str>>, subagents: Option<&str>) -> Vec<(String, St
     remarks
 }
 
-/// `pi` in the PATH.
-fn program(path: &OsStr) -> Option<PathBuf> {
-    std::env::split_paths(path).map(|folder| folder.join("pi")).find(|program| program.is_file())
+/// A program in the PATH.
+pub(super) fn program(name: &str, path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// The version of the package that a program belongs to. A program that is one file tells nothing.
-fn version_of(program: &Path) -> Option<String> {
+/// The manifest of the package that Pi's program belongs to. A program that is one file tells nothing.
+fn package_of(program: &Path) -> Option<Value> {
     let real = program.canonicalize().ok()?;
-    real.ancestors().skip(1).take(6).find_map(|folder| version_in(folder, PI))
+    real.ancestors().skip(1).take(6).find_map(|folder| named(folder, PI))
 }
 
 fn version_in(folder: &Path, name: &str) -> Option<String> {
-    let manifest = manifest(folder).filter(|manifest| manifest["name"] == name)?;
+    version(&named(folder, name)?)
+}
+
+fn named(folder: &Path, name: &str) -> Option<Value> {
+    manifest(folder).filter(|manifest| manifest["name"] == name)
+}
+
+fn version(manifest: &Value) -> Option<String> {
     manifest["version"].as_str().map(str::to_owned)
 }
 
