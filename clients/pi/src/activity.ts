@@ -5,26 +5,45 @@ import type { Hint } from "./wire.ts";
 
 const LOOK_MS = 1_000;
 
+type Host = Pick<Context, "isIdle" | "hasPendingMessages" | "model" | "modelRegistry">;
+
 export class Activity {
   readonly turn = new Turn();
-  private readonly ctx: Pick<Context, "isIdle" | "hasPendingMessages">;
+  private readonly ctx: Host;
   private readonly tell: (ready: boolean, hint: Hint | undefined) => boolean;
   private dialogs = 0;
   private compacting = false;
-  private told: boolean | undefined;
+  /** The provider of the last model that answered. */
+  private proven: string | undefined;
+  private told: Hint | "idle" | "busy" | undefined;
   private timer: NodeJS.Timeout | undefined;
   private over = false;
 
   /** `tell` answers whether it was told. */
-  constructor(ctx: Pick<Context, "isIdle" | "hasPendingMessages">, tell: (ready: boolean, hint: Hint | undefined) => boolean) {
+  constructor(ctx: Host, tell: (ready: boolean, hint: Hint | undefined) => boolean) {
     this.ctx = ctx;
     this.tell = tell;
   }
 
   /** A message given now would start a turn at once, and disturb nobody. */
   get isReady(): boolean {
-    const isFree = this.dialogs === 0 && !this.turn.isRunning;
+    const isFree = this.dialogs === 0 && !this.turn.isRunning && this.hasModel;
     return isFree && (guard(() => this.ctx.isIdle() && !this.ctx.hasPendingMessages()) ?? false);
+  }
+
+  /**
+   * Pi has a model, and credentials for it. A message of ours would start a turn all the same, and fail. What has answered
+   * works, whatever is said of it; and where Pi cannot say, there is one.
+   */
+  private get hasModel(): boolean {
+    return guard(() => {
+      const { model, modelRegistry } = this.ctx;
+      return model !== undefined && (model.provider === this.proven || modelRegistry.hasConfiguredAuth(model));
+    }) ?? true;
+  }
+
+  answered(): void {
+    this.proven = guard(() => this.ctx.model?.provider);
   }
 
   dialog(change: 1 | -1): void {
@@ -39,7 +58,7 @@ export class Activity {
 
   /** What the daemon was told while attaching. */
   assume(ready: boolean): void {
-    this.told = ready;
+    this.told = ready ? "idle" : "busy";
   }
 
   /** Tells what has changed. */
@@ -47,7 +66,9 @@ export class Activity {
     if (this.over) return;
     const ready = this.isReady;
     this.watch(ready);
-    if (ready !== this.told && this.tell(ready, this.hint())) this.told = ready;
+    const hint = ready ? undefined : this.hint();
+    const now = ready ? "idle" : (hint ?? "busy");
+    if (now !== this.told && this.tell(ready, hint)) this.told = now;
   }
 
   /** A dispatch that was declined is sent again at the next idle: that has to be told even if nothing seems to change. */
@@ -63,7 +84,8 @@ export class Activity {
 
   private hint(): Hint | undefined {
     if (this.compacting) return "compaction";
-    return this.dialogs > 0 ? "dialog" : undefined;
+    if (this.dialogs > 0) return "dialog";
+    return this.turn.isRunning || this.hasModel ? undefined : "model";
   }
 
   /** Some ends are not told (a compaction's, a queued message's): while busy without a turn, it is looked at. */

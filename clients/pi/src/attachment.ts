@@ -72,9 +72,11 @@ export class Attachment {
     try {
       const result = await rpc.call<AttachResult>("session.attach", params, ATTACH_MS);
       if (rpc !== session.rpc || session.isOver) return;
+      const isNew = this.reason !== "reconnect";
       this.reason = "reconnect";
       session.activity.assume(idle);
       guard(() => this.nowAttached(result));
+      if (isNew) session.panel.leftBehind();
     } catch (error) {
       if (rpc === session.rpc && !session.isOver) guard(() => this.notAttached(error));
     }

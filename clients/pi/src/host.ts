@@ -5,7 +5,7 @@ export type Pi = Pick<ExtensionAPI, "sendMessage" | "appendEntry" | "getAllTools
 export type Bus = Pick<ExtensionAPI["events"], "on" | "emit">;
 export type Context = Pick<
   ExtensionContext,
-  "ui" | "mode" | "hasUI" | "cwd" | "sessionManager" | "isIdle" | "hasPendingMessages" | "abort"
+  "ui" | "mode" | "hasUI" | "cwd" | "sessionManager" | "isIdle" | "hasPendingMessages" | "abort" | "model" | "modelRegistry"
 >;
 export type CommandContext = Context & Pick<ExtensionCommandContext, "ui">;
 

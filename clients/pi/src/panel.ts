@@ -3,9 +3,9 @@ import { guard, type Context } from "./host.ts";
 import type { Fault } from "./net/link.ts";
 import type { Refused } from "./net/rpc.ts";
 import type { Hand } from "./state/inbox.ts";
-import { footer, type Look } from "./view.ts";
+import { footer, isDeserted, type Look } from "./view.ts";
 import { line } from "./text.ts";
-import type { AttachResult, Event, Notice, NoticeLevel, Ownership, OwnershipChange, ProjectState, Status } from "./wire.ts";
+import type { AttachResult, Event, Hint, Notice, NoticeLevel, Ownership, OwnershipChange, ProjectState, Status } from "./wire.ts";
 
 const KEY = "handoff";
 const TICK_MS = 1_000;
@@ -18,7 +18,7 @@ export class Panel {
   projectPath: string | undefined;
   private readonly ctx: Context;
   private readonly member: string | undefined;
-  private look: Look = { fault: undefined, place: undefined, state: undefined, reason: null, why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true };
+  private look: Look = { fault: undefined, place: undefined, state: undefined, reason: null, why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true, hint: undefined };
   private shown: string | undefined;
   private ticking: NodeJS.Timeout | undefined;
   private pending: NodeJS.Timeout | undefined;
@@ -43,6 +43,15 @@ export class Panel {
     const { state, reason = null, why } = result.project;
     this.change({ fault: undefined, refusal: undefined, place: result.ownership, state, reason, why });
     this.trouble();
+  }
+
+  /**
+   * A session that begins while another one's task is open: most likely the person has just left that one. What they can do
+   * is said now, for the footer has no room for it.
+   */
+  leftBehind(): void {
+    const { why } = this.look;
+    if (isDeserted(this.look) && why) this.notify("warning", `handoff: a task waits for its own session: ${line(why, 600)}`);
   }
 
   /** What events would have told. */
@@ -97,8 +106,8 @@ export class Panel {
     }
   }
 
-  ready(ready: boolean): void {
-    this.change({ ready });
+  ready(ready: boolean, hint?: Hint): void {
+    this.change({ ready, hint });
   }
 
   owes(): void {

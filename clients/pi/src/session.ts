@@ -64,8 +64,8 @@ export class Session {
     this.inbound = new Inbound(this, this.deliveries);
     this.attachment = new Attachment(this, options, reason);
     this.activity = new Activity(ctx, (ready, hint) => {
-      this.panel.ready(ready);
-      const params = { state: ready ? "idle" : "busy", ...(!ready && hint ? { hint } : {}) };
+      this.panel.ready(ready, hint);
+      const params = { state: ready ? "idle" : "busy", ...(hint ? { hint } : {}) };
       return this.notify("session.state", params);
     });
     const hasTool = (name: string): boolean => guard(() => pi.getAllTools().some((tool) => tool.name === name)) ?? false;
@@ -157,6 +157,7 @@ export class Session {
 
   attemptEnded(stopReason: string | undefined, error?: string): void {
     this.activity.turn.attempt(stopReason, error);
+    if (stopReason !== "error" && stopReason !== "aborted") this.activity.answered();
   }
 
   settled(aborted: boolean | undefined): void {

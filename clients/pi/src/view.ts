@@ -2,7 +2,7 @@
 import type { Fault } from "./net/link.ts";
 import type { Hand } from "./state/inbox.ts";
 import { duration, line } from "./text.ts";
-import type { Ownership, ProjectState, StateReason } from "./wire.ts";
+import type { Hint, Ownership, ProjectState, StateReason } from "./wire.ts";
 
 export type Look = {
   fault: Fault | undefined;
@@ -19,10 +19,18 @@ export type Look = {
   owes: boolean;
   /** A task could be taken now. */
   ready: boolean;
+  /** What keeps it from that, beside its turn. */
+  hint: Hint | undefined;
 };
 
 /** States that a task at hand does not speak for. */
 const STOPPED = new Set<ProjectState>(["halted", "blocked", "unreadable", "stuck", "missing", "cancelling"]);
+
+/** Pi's own commands that help. */
+export const NO_MODEL = "no model · /login or /model";
+
+/** The session of the task that runs is not there. */
+export const isDeserted = (look: Look): boolean => look.state === "running" && look.reason === "no_session";
 
 /** Undefined: nothing is shown. */
 export function footer(look: Look, now: number): string | undefined {
@@ -38,18 +46,20 @@ function words(look: Look, now: number): string | undefined {
   const trouble = look.state && STOPPED.has(look.state) ? ` · ${look.state} · /handoff` : "";
   if (task) return `${task}${look.place === "standby" ? " · standby" : ""}${trouble}`;
   if (look.state === "disabled") return "disabled · /handoff";
-  const deserted = look.state === "running" && look.reason === "no_session";
-  if (look.place === "standby") return deserted ? "standby · a task waits for its own session · /handoff" : `standby${trouble}`;
-  if (look.place === "member") return `member, waiting for packets${trouble}`;
+  if (look.place === "standby") return isDeserted(look) ? "standby · a task waits for its own session · /handoff" : `standby${trouble}`;
+  const lacks = look.hint === "model" ? NO_MODEL : undefined;
+  if (look.place === "member") return `member, ${lacks ?? "waiting for packets"}${trouble}`;
   switch (look.state) {
     case "idle":
     case undefined:
       // Runs of an ended task: what comes next will wait for them.
       if (look.why) return `owner · ${line(look.why, 60)}`;
+      if (lacks) return `owner, ${lacks}`;
       return look.ready ? "owner, ready" : "owner";
     case "running":
       return "owner, a task is on its way";
     case "waiting":
+      if (lacks) return `a task is waiting: ${lacks}`;
       return `a task is waiting${look.why ? `: ${line(look.why, 60)}` : ""}`;
     case "paused":
       return "paused · /handoff resume";

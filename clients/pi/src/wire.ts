@@ -278,7 +278,7 @@ export type HelloResult = {
   daemon: DaemonInfo;
 };
 
-export type Hint = "dialog" | "shell" | "compaction";
+export type Hint = "dialog" | "shell" | "compaction" | "model";
 
 /** `history.list`: the journal, newest first. */
 export type HistoryList = {

@@ -177,7 +177,32 @@ test("idle and busy are told as they change", async (t) => {
   // No event tells that a compaction's end left the session idle.
   pi.emit("session_compact", {});
   pi.idle = true;
-  await until("four changes back and forth", () => daemon.told("session.state").map((params) => params.state).join(" ") === "busy idle busy idle busy idle");
+  const told = (): string => daemon.told("session.state").map(({ state, hint }) => hint ?? state).join(" ");
+  await until("each change, and what keeps it busy", () => told() === "busy idle dialog idle compaction busy idle");
+});
+
+test("a session without a model is not ready, says why, and is ready when it has one", async (t) => {
+  const { pi, daemon } = await world(t, undefined, (one) => { one.hasAuth = false; });
+  assert.equal((await daemon.heard("session.attach")).idle, false);
+  await daemon.heard("session.state", (params) => params.hint === "model");
+  await until("the footer", () => pi.footer === "handoff: owner, no model · /login or /model");
+  const declined = await daemon.ask("task.dispatch", task(dispatchId()));
+  assert.deepEqual(declined.result, { accepted: false, reason: "busy" });
+  assert.equal(pi.sent.length, 0);
+  pi.hasAuth = true;
+  await daemon.heard("session.state", (params) => params.state === "idle");
+  await until("ready", () => pi.footer === "handoff: owner, ready");
+});
+
+test("a model that has answered is one, whatever is said of its credentials", async (t) => {
+  const { pi } = await world(t, undefined, (one) => { one.hasAuth = false; });
+  await until("not ready", () => pi.footer === "handoff: owner, no model · /login or /model");
+  pi.prompt();
+  pi.settle("error", undefined, "401");
+  assert.equal(pi.footer, "handoff: owner, no model · /login or /model");
+  pi.prompt();
+  pi.settle();
+  assert.equal(pi.footer, "handoff: owner, ready");
 });
 
 test("what changed while it attached is told after it", async (t) => {

@@ -8,7 +8,7 @@ import { clean, duration, line } from "../src/text.ts";
 import { footer, type Look } from "../src/view.ts";
 import { Panel } from "../src/panel.ts";
 import type { ProjectState } from "../src/wire.ts";
-import { refused } from "./support/daemon.ts";
+import { attachedAs, refused } from "./support/daemon.ts";
 import { FakePi } from "./support/pi.ts";
 import { until } from "./support/until.ts";
 import { handOver, world } from "./support/world.ts";
@@ -31,13 +31,16 @@ test("durations are short", () => {
   check(100 * 3_600_000, "100 h 00 min");
 });
 
-const LOOK: Look = { fault: undefined, place: "owner", state: "idle", reason: null, why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true };
+const LOOK: Look = { fault: undefined, place: "owner", state: "idle", reason: null, why: null, refusal: undefined, hand: undefined, live: 0, owes: false, ready: true, hint: undefined };
 const HAND = { id: "d", taskId: "T-1", kind: "task" as const, phase: "delivered" as const, since: 0 };
 
 test("the footer says how it is, in a few words", () => {
   const check = (more: Partial<Look>, expected: string | undefined, now = 200_000): void => assert.equal(footer({ ...LOOK, ...more }, now), expected);
   check({}, "handoff: owner, ready");
   check({ ready: false }, "handoff: owner");
+  check({ ready: false, hint: "model" }, "handoff: owner, no model · /login or /model");
+  check({ ready: false, hint: "model", state: "waiting", why: "the session is busy" }, "handoff: a task is waiting: no model · /login or /model");
+  check({ ready: false, hint: "dialog" }, "handoff: owner");
   check({ place: undefined }, undefined);
   check({ reason: "runs_alive", why: "1 run of T-1 is still at work" }, "handoff: owner · 1 run of T-1 is still at work");
   check({ place: "standby" }, "handoff: standby");
@@ -60,6 +63,18 @@ test("the footer says how it is, in a few words", () => {
   check({ fault: { kind: "silent" } }, "handoff: the daemon does not answer");
   check({ place: undefined, refusal: { word: "unknown_project", text: "", nearest: undefined } }, undefined);
   check({ place: undefined, refusal: { word: "project_disabled", text: "", nearest: undefined } }, "handoff: disabled · /handoff");
+});
+
+test("a session that begins while another one's task is open says how to get back to that one, once", async (t) => {
+  const why = "its conversation was left; go back to it to report: /resume there, or pi --session s.jsonl";
+  const project = { path: "/p", state: "running", reason: "no_session", why };
+  const { pi, daemon } = await world(t, (method) => (method === "session.attach" ? attachedAs("standby", { project }) : undefined));
+  const said = [{ text: `handoff: a task waits for its own session: ${why}`, type: "warning" }];
+  await until("the notice", () => pi.notices.length > 0);
+  daemon.hangUp();
+  await until("attached again", () => daemon.told("session.attach").length === 2 && pi.footer?.startsWith("handoff: standby"));
+  await daemon.heard("events.subscribe", () => daemon.told("events.subscribe").length === 2);
+  assert.deepEqual(pi.notices, said);
 });
 
 test("a task is folded to what a person wants to know", () => {

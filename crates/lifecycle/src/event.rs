@@ -167,6 +167,8 @@ pub enum BusyWith {
     Shell,
     /// The conversation is being compacted.
     Compaction,
+    /// It has no model that could be asked.
+    Model,
 }
 
 /// A main session's request for the project (D20, D23).

@@ -77,6 +77,7 @@ impl Project {
                 Some(BusyWith::Dialog) => "a dialog is open in the session".to_owned(),
                 Some(BusyWith::Shell) => "a command of the person runs in the session".to_owned(),
                 Some(BusyWith::Compaction) => "the session is compacting its conversation".to_owned(),
+                Some(BusyWith::Model) => "the session has no model to work with".to_owned(),
                 None => "the session is busy".to_owned(),
             },
             _ => "it is about to be handed over".to_owned(),

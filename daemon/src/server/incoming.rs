@@ -116,6 +116,7 @@ const fn busy_with(hint: Hint) -> Option<BusyWith> {
         Hint::Dialog => Some(BusyWith::Dialog),
         Hint::Shell => Some(BusyWith::Shell),
         Hint::Compaction => Some(BusyWith::Compaction),
+        Hint::Model => Some(BusyWith::Model),
         Hint::Other => None,
     }
 }

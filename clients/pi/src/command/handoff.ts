@@ -70,8 +70,8 @@ export class HandoffCommand {
     if (!project) return this.say("info", `handoffd ${line(status.daemon.version, 40)} runs, but this folder is not one of its projects.`);
     const runs = this.session.observer.book.all.map(({ run }) => run);
     const member = this.session.panel.place === "member" ? this.session.member : undefined;
-    const text = statusText(status, project, { sessionId: this.session.sessionId, runs, now: Date.now(), member });
-    const { refusal } = this.session.panel.state;
+    const { refusal, hint } = this.session.panel.state;
+    const text = statusText(status, project, { sessionId: this.session.sessionId, runs, now: Date.now(), member, hint });
     this.say("info", refusal ? `${text}\nthis session is not attached: ${refusal.text}` : text);
   }
 

@@ -1,9 +1,9 @@
 // `daemon.status` and `history.list` in words. Pure.
 import { duration, line } from "../text.ts";
-import type { ProjectStatus, Row, Run, Status } from "../wire.ts";
+import type { Hint, ProjectStatus, Row, Run, Status } from "../wire.ts";
 
 /** What is known here beside the daemon's answer. */
-export type Here = { sessionId: string; runs: readonly Run[]; now: number; member?: string | undefined };
+export type Here = { sessionId: string; runs: readonly Run[]; now: number; member?: string | undefined; hint?: Hint | undefined };
 
 export function statusText(status: Status, project: ProjectStatus, here: Here): string {
   const rows: Array<[string, string]> = [["project", `${line(project.name, 60)} (${line(project.path, 200)})`]];
@@ -56,9 +56,10 @@ function runText(run: Run): string {
 function sessionText({ session, standby, state }: ProjectStatus, here: Here): string {
   if (state === "disabled") return "none gets tasks while the project is disabled";
   const others = standby > 0 ? `; ${standby} standing by` : "";
-  if (here.member !== undefined) return `this one gets the packets of team member ${line(here.member, 64)}, and no tasks`;
+  const lacks = here.hint === "model" ? "; it has no model yet, so nothing comes: /login or /model" : "";
+  if (here.member !== undefined) return `this one gets the packets of team member ${line(here.member, 64)}, and no tasks${lacks}`;
   if (!session) return `none${others}`;
-  if (session.session_id === here.sessionId) return `this one gets the tasks${others}`;
+  if (session.session_id === here.sessionId) return `this one gets the tasks${others}${lacks}`;
   return `another one gets the tasks (${line(session.host, 40)}, process ${session.pid})${others}; /handoff take changes that`;
 }
 

@@ -39,6 +39,8 @@ export class FakePi {
   idle = true;
   pending = false;
   aborted = 0;
+  /** Whether Pi has credentials for its model. */
+  hasAuth = true;
   mode = "tui";
   cwd = "/p";
   toolNames = ["read", "subagent"];
@@ -89,6 +91,8 @@ export class FakePi {
       isIdle: () => { pi.check(); return pi.idle; },
       hasPendingMessages: () => { pi.check(); return pi.pending; },
       abort: () => { pi.check(); pi.aborted++; },
+      get model() { pi.check(); return { provider: "mock", id: "main" }; },
+      modelRegistry: { hasConfiguredAuth: () => { pi.check(); return pi.hasAuth; } },
       sessionManager: pi.manager,
       ui: {
         notify: (text: string, type = "info") => { pi.check(); pi.notices.push({ text, type }); },

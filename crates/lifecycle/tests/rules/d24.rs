@@ -69,6 +69,7 @@ fn a_busy_owner_says_with_what() {
     check(Some(BusyWith::Dialog), "a dialog is open in the session");
     check(Some(BusyWith::Shell), "a command of the person runs in the session");
     check(Some(BusyWith::Compaction), "the session is compacting its conversation");
+    check(Some(BusyWith::Model), "the session has no model to work with");
     check(None, "the session is busy");
 }
 

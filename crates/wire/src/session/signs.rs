@@ -36,6 +36,8 @@ words! {
         Shell = "shell",
         /// The conversation is being compacted.
         Compaction = "compaction",
+        /// It has no model that could be asked, or no credentials for it.
+        Model = "model",
     } else
     /// Something else.
     Other = "other"

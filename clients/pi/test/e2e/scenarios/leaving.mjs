@@ -44,6 +44,28 @@ export async function new_in_mid_task(lab) {
   assert.equal(deliveries(world, id), 1);
 }
 
+/** /new while only a child works: the task stays open, and the new session says how to get back to it. */
+export async function new_while_a_child_works(lab) {
+  const world = await lab.world();
+  const pi = world.terminal();
+  await pi.shows(/handoff: owner, ready/);
+  const id = await world.submit(background());
+  await world.heldAt("writer");
+  const { session } = await seen(world);
+  await pi.shows(/running .*1 sub-agent/);
+  await pi.enter("/new");
+  await pi.shows(/handoff: standby · a task waits for its own session/);
+  await pi.shows(/a task waits for its own session: its conversation was left; go back to it to report: \/resume there/);
+  await pi.enter("/resume");
+  await pi.shows("Resume Session");
+  pi.key("Enter");
+  await world.statusIs("the session is back", (row) => row.session?.session_id === session.session_id);
+  await pi.shows(new RegExp(`handoff: ${id} running`));
+  world.openGate("writer");
+  await world.ended("COMPLETE", 90_000);
+  assert.equal(deliveries(world, id), 1);
+}
+
 /** /reload between launch and end of a child: the same session, the same task, and its report. */
 export async function reload_in_mid_task(lab) {
   const world = await lab.world();

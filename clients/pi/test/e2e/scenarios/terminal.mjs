@@ -1,5 +1,7 @@
 // What a person sees in the terminal, and what is theirs there: the draft, the open dialog, the command.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { until } from "../../../lab/wait.mjs";
 import { WORK, WRITER, complete, finished, foregroundWorker, launch, report, run, say, stop, task, when } from "../tasks.mjs";
 
@@ -71,6 +73,30 @@ export async function open_dialog_makes_the_task_wait(lab) {
   pi.key("Enter");
   await pi.showed("they said yes");
   await world.ended("COMPLETE");
+}
+
+/** Pi without a model: nothing is handed over, both sides say why, and the task comes when one is chosen. */
+export async function waits_for_a_model(lab) {
+  const world = await lab.world();
+  const models = join(world.root, "agent/models.json");
+  const text = readFileSync(models, "utf8");
+  writeFileSync(models, '{"providers":{}}');
+  const pi = world.terminal();
+  await pi.shows(/handoff: owner, no model · \/login or \/model/);
+  const id = await world.submit(easy());
+  await pi.shows(/handoff: a task is waiting: no model · \/login or \/model/);
+  const row = await world.statusIs("it waits for a model", (row) => row.state === "waiting" && row.reason === "busy" && /model/.test(row.why));
+  assert.equal(row.why, "the session has no model to work with");
+  await pi.enter("/handoff");
+  await pi.showed(/this one gets the tasks; it has no model yet/);
+  assert.equal(world.task().status, "PENDING");
+  writeFileSync(models, text);
+  await pi.enter("/model");
+  await pi.shows(/main +\[mock\]/);
+  pi.key("Enter");
+  const ended = await world.ended("COMPLETE");
+  assert.equal(ended.task_id, id);
+  await pi.shows(/handoff: owner, ready/);
 }
 
 /** The person cancels from inside: the turn stops, the model's work is over, and both sides say so. */
