@@ -1,6 +1,19 @@
 //! `handoff attach --exec`: a program does the work.
 
 use crate::daemon::{COMPLETE, TestDaemon, attach, eventually, state, submit, world};
+use crate::env::{Running, TestEnv};
+
+/// A session that works on T-1 and has lost its daemon. The work is over when there is a file `go`; then it says `done`.
+fn without_daemon() -> (TestEnv, Running) {
+    let (world, daemon) = world();
+    let script = format!("cat > /dev/null; while [ ! -e go ]; do sleep 0.05; done; echo done >&2; echo '{COMPLETE}'");
+    let session = attach(&world, &script);
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("the program runs", || session.stderr().contains("started T-1"));
+    drop(daemon);
+    eventually("the session saw it", || session.stderr().contains("the connection was lost"));
+    (world, session)
+}
 
 #[test]
 fn the_program_gets_the_message_the_file_and_the_names() {
@@ -53,13 +66,7 @@ fn a_cancelled_program_is_ended_and_the_session_is_free_again() {
 
 #[test]
 fn a_report_outlives_the_daemon() {
-    let (world, daemon) = world();
-    let script = format!("cat > /dev/null; while [ ! -e go ]; do sleep 0.05; done; echo '{COMPLETE}'");
-    let session = attach(&world, &script);
-    assert_eq!(submit(&world, "T-1", &[]).code, 0);
-    eventually("the program runs", || session.stderr().contains("started T-1"));
-    drop(daemon);
-    eventually("the session saw it", || session.stderr().contains("the connection was lost"));
+    let (world, session) = without_daemon();
     world.file("go", "");
     let _daemon = TestDaemon::start(&world);
     let said = world.run(&["wait", "--task", "T-1", "--timeout", "20s"]);
@@ -68,13 +75,7 @@ fn a_report_outlives_the_daemon() {
 
 #[test]
 fn a_report_for_a_task_that_is_gone_leaves_the_session_free() {
-    let (world, daemon) = world();
-    let script = format!("cat > /dev/null; while [ ! -e go ]; do sleep 0.05; done; echo done >&2; echo '{COMPLETE}'");
-    let session = attach(&world, &script);
-    assert_eq!(submit(&world, "T-1", &[]).code, 0);
-    eventually("the program runs", || session.stderr().contains("started T-1"));
-    drop(daemon);
-    eventually("the session saw it", || session.stderr().contains("the connection was lost"));
+    let (world, session) = without_daemon();
     world.file("go", "");
     eventually("the program has ended", || session.stderr().contains("done"));
     let next = world.read("tasks.json").replace("T-1", "T-2").replace("RUNNING", "PENDING");
@@ -87,13 +88,7 @@ fn a_report_for_a_task_that_is_gone_leaves_the_session_free() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "somebody moves the folder away")]
 fn a_report_waits_until_the_daemon_knows_of_its_task() {
-    let (world, daemon) = world();
-    let script = format!("cat > /dev/null; while [ ! -e go ]; do sleep 0.05; done; echo '{COMPLETE}'");
-    let session = attach(&world, &script);
-    assert_eq!(submit(&world, "T-1", &[]).code, 0);
-    eventually("the program runs", || session.stderr().contains("started T-1"));
-    drop(daemon);
-    eventually("the session saw it", || session.stderr().contains("the connection was lost"));
+    let (world, session) = without_daemon();
     let (folder, away) = (world.project().join(".pi"), world.project().join("away"));
     std::fs::rename(&folder, &away).unwrap();
     world.file(".pi", "in the way");
@@ -141,4 +136,41 @@ fn a_folder_that_is_no_project_is_refused() {
     let (world, _daemon) = world();
     let said = world.said(world.command().current_dir(world.home()).args(["attach", "--exec", "true"]));
     assert_eq!(said.code, 4, "{said}");
+}
+
+#[test]
+fn a_command_that_cannot_be_run_is_not_attached() {
+    let check = |command: &str, expected: &str| {
+        let world = TestEnv::new();
+        world.file("work.sh", "exit 0");
+        let said = world.run(&["attach", "--exec", command]);
+        assert!(said.code == 2 && said.stderr.contains(expected), "{command}: {said}");
+    };
+    check("no-such-agent --json", "there is no program `no-such-agent` in PATH");
+    check("./no-such-agent --json", "`./no-such-agent` does not exist");
+    check("./work.sh", "`./work.sh` is not executable");
+    check("./work.sh", "run `chmod +x ./work.sh`");
+    check("work.sh", "the file in this folder is `./work.sh`");
+    check("/tmp/", "`/tmp/` is a folder");
+    check("agent 'a b", "the shell cannot read the command of --exec: 1: Syntax error: Unterminated quoted string");
+    check(" ", "the command of --exec is empty");
+}
+
+#[test]
+fn a_program_that_turns_out_to_be_missing_costs_one_task() {
+    let check = |script: &str, expected: &str| {
+        let (world, _daemon) = world();
+        let mut session = attach(&world, script);
+        let said = submit(&world, "T-1", &["--wait", "--json"]);
+        let error = said.json()["task"]["error"].as_str().unwrap_or_default().to_owned();
+        assert!(said.code == 1 && error.contains(expected), "{script}: {said}");
+        assert_eq!(submit(&world, "T-2", &[]).code, 0);
+        eventually("the session ends by itself", || session.ended() == Some(2));
+        let told = session.stderr();
+        assert!(told.contains("this session has ended") && !told.contains("started T-2"), "{told}");
+        assert!(world.read("tasks.json").contains("PENDING"), "the next task waits");
+    };
+    let ended = "its session has ended and takes no other";
+    check("no-such-agent", &format!("was not found (exit status: 127); {ended}: "));
+    check("./tasks.json", &format!("could not be executed (exit status: 126); {ended}: "));
 }

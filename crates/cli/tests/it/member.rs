@@ -43,6 +43,20 @@ fn each_packet_is_named_when_it_starts_and_when_it_is_over() {
 }
 
 #[test]
+fn a_program_that_turns_out_to_be_missing_costs_one_packet() {
+    let (world, _daemon) = world();
+    let id = executor(&world);
+    file_packet(&world, "", "pk-1");
+    file_packet(&world, ".01", "pk-2");
+    let mut session = attach_as(&world, &id, "no-such-agent");
+    eventually("the session ends by itself", || session.ended() == Some(2));
+    assert!(session.stderr().contains("pk-1") && !session.stderr().contains("pk-2"), "{}", session.stderr());
+    let rows = || world.run(&["history", "--task", "T-1"]).stdout;
+    eventually("the first has ended", || rows().contains("packet_id: pk-1, change: ended"));
+    assert!(!rows().contains("pk-2"), "the other was not sent: {}", rows());
+}
+
+#[test]
 fn a_person_is_told_what_can_be_typed() {
     let (world, _daemon) = world();
     let id = executor(&world);

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use wire::limits::REPORT;
 
 use super::worker::{Job, Kind, Said};
-use super::{group, report, task_file};
+use super::{check, group, report, task_file};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::spawn;
@@ -50,7 +50,7 @@ struct Running {
 type Bytes = Arc<Mutex<Vec<u8>>>;
 
 impl Exec {
-    /// Tidies up after sessions that were killed.
+    /// Refuses a command that could not be run, and tidies up after sessions that were killed.
     pub(super) fn new(
         ctx: &Context,
         command: String,
@@ -58,6 +58,7 @@ impl Exec {
         said: Sender<Said>,
     ) -> Result<Self, Failure> {
         let (root, run_dirs) = (ctx.working_dir()?.to_owned(), ctx.places()?.run_dirs());
+        check::check(&command, &root)?;
         task_file::sweep(&run_dirs, ctx.now());
         Ok(Self { command, root, run_dirs, member, said, running: None })
     }
@@ -74,7 +75,7 @@ impl Exec {
     }
 
     fn spawn(&self, job: &Job, file: &NamedTempFile) -> io::Result<Child> {
-        let mut command = spawn::command("/bin/sh", &self.root);
+        let mut command = spawn::command(check::SHELL, &self.root);
         command.arg("-c").arg(&self.command).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.env("HANDOFF_TASK_FILE", file.path()).env("HANDOFF_DISPATCH_ID", &job.dispatch_id);
@@ -121,9 +122,12 @@ async fn run(mut child: Child, job: Job, file: NamedTempFile, said: Sender<Said>
         timeout(PIPES_WITHIN, reading).await.ok();
     }
     drop(file);
+    if let Some(why) = status.as_ref().ok().and_then(not_run) {
+        said.send(Said::Unusable(why)).await.ok();
+    }
     let report = match job.kind {
-        Kind::Task => meaning(status, &taken(&output), &taken(&errors)),
-        Kind::Packet => fault(status).unwrap_or_default(),
+        Kind::Task => meaning(&status, &taken(&output), &taken(&errors)),
+        Kind::Packet => fault(&status).unwrap_or_default(),
     };
     // Without a listener the program itself is ending.
     said.send(Said::Finished { dispatch_id: job.dispatch_id, report }).await.ok();
@@ -133,25 +137,38 @@ fn taken(bytes: &Bytes) -> Vec<u8> {
     std::mem::take(&mut bytes.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What went wrong with the program of a packet; its output means nothing.
-fn fault(status: io::Result<ExitStatus>) -> Option<String> {
+/// The shell's own words for a program that it could not run, also for one in a script of its.
+fn not_run(status: &ExitStatus) -> Option<String> {
+    let what = match status.code()? {
+        126 => "could not be executed",
+        127 => "was not found",
+        _ => return None,
+    };
+    Some(format!("the command, or a program in it, {what} ({status})"))
+}
+
+/// What went wrong with the program; for a packet its output means nothing.
+fn fault(status: &io::Result<ExitStatus>) -> Option<String> {
     match status {
         Err(error) => Some(format!("the command was lost: {error}")),
-        Ok(status) if !status.success() => Some(format!("the command ended with {status}")),
-        Ok(_) => None,
+        Ok(status) if status.success() => None,
+        Ok(status) => Some(match not_run(status) {
+            Some(why) => format!("{why}; its session has ended and takes no other"),
+            None => format!("the command ended with {status}"),
+        }),
     }
 }
 
-fn meaning(status: io::Result<ExitStatus>, output: &[u8], errors: &[u8]) -> String {
-    match status {
-        Err(error) => report::of_failure(&format!("the command was lost: {error}"), errors),
-        Ok(status) if !status.success() => report::of_failure(&format!("the command ended with {status}"), errors),
-        Ok(_) if output.len() > REPORT => {
-            report::of_failure(&format!("the command wrote more than {REPORT} bytes, too much for a report"), errors)
-        }
-        Ok(_) => report::from_output(output)
-            .unwrap_or_else(|| report::of_failure("the command wrote no JSON object as its report", errors)),
+fn meaning(status: &io::Result<ExitStatus>, output: &[u8], errors: &[u8]) -> String {
+    if let Some(fault) = fault(status) {
+        return report::of_failure(&fault, errors);
     }
+    if output.len() > REPORT {
+        let what = format!("the command wrote more than {REPORT} bytes, too much for a report");
+        return report::of_failure(&what, errors);
+    }
+    report::from_output(output)
+        .unwrap_or_else(|| report::of_failure("the command wrote no JSON object as its report", errors))
 }
 
 /// A program need not read the message.

@@ -1,8 +1,9 @@
 //! `handoff attach`: a session without Pi. This terminal, or a program, gets the project's tasks.
 //!
 //! `session` keeps the place over lost connections, `serve` answers on one connection, `worker` is who does the work:
-//! `exec` a program for each task, `person` whoever sits here. `report` builds reports.
+//! `exec` a program for each task, which `check` looks at before, `person` whoever sits here. `report` builds reports.
 
+mod check;
 mod exec;
 mod group;
 mod person;
@@ -29,6 +30,10 @@ use worker::Worker;
 /// HANDOFF_TASK_FILE (the dispatch as JSON, for this user alone, removed afterwards), HANDOFF_TASK_ID and HANDOFF_DISPATCH_ID in its
 /// environment. Exit 0: its standard output is the report, one JSON object. Anything else is reported as ERROR with the
 /// end of its standard error. When the task is cancelled, its process group gets SIGTERM, and SIGKILL 10 s later.
+///
+/// A COMMAND that cannot be run is not attached (exit 2), as far as can be seen before: the shell cannot read it, or what it
+/// begins with does not exist or is not executable. When that shows only in a task (exit 126 or 127 of the shell), that task
+/// ends in ERROR and says so, and the session ends with exit 2 instead of taking the next one.
 ///
 /// With --member, this session gets the packets of that team member instead, and no tasks. COMMAND runs once for each
 /// packet, in the same way, with the goal in HANDOFF_TASK_ID and the member in HANDOFF_AGENT_ID, so that `handoff mcp

@@ -49,6 +49,9 @@ impl Session {
         let mut again = Instant::now();
         let mut ping = interval_at(Instant::now() + PING, PING);
         loop {
+            if self.unusable.is_some() && self.work.is_none() {
+                return Ok(Lost::Interest);
+            }
             if sending.is_none() && Instant::now() >= again {
                 sending = self.send_report(daemon);
             }
@@ -80,6 +83,7 @@ impl Session {
         match said {
             None | Some(Said::Quit) => return true,
             Some(Said::Line(line)) => ctx.out.note(line),
+            Some(Said::Unusable(why)) => self.unusable = Some(why),
             Some(Said::Typed(line)) => {
                 if let Some(said) = self.worker.typed(ctx, &line) {
                     return self.heard(ctx, Some(said));
@@ -116,6 +120,10 @@ impl Session {
         self.worker.done();
         if work.kind == Kind::Packet {
             self.last_packet = Some(work.dispatch_id.clone());
+        }
+        // A session that is idle gets the next one; this one leaves instead.
+        if self.unusable.is_some() {
+            return Ok(());
         }
         tell(daemon.client.notify(&Settled { dispatch_id: Some(work.dispatch_id), aborted, error: None }).await)?;
         tell(daemon.client.notify(&State { state: Activity::Idle, hint: None }).await)

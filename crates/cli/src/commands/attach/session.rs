@@ -30,6 +30,8 @@ pub(super) struct Session {
     pub(super) said: Receiver<Said>,
     /// The dispatch that is being worked on.
     pub(super) work: Option<Work>,
+    /// Why the worker can do no other job, either: the session ends with this one.
+    pub(super) unusable: Option<String>,
     /// The last packet that was done: it is not done again if the daemon did not hear of it.
     pub(super) last_packet: Option<String>,
     pub(super) ownership: Ownership,
@@ -73,6 +75,7 @@ impl Session {
             worker,
             said,
             work: None,
+            unusable: None,
             last_packet: None,
             ownership: Ownership::Standby,
             stop: [listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?],
@@ -194,7 +197,12 @@ impl Session {
         if daemon.notify(&Leaving { reason: LeaveReason::Quit }).await.is_ok() {
             daemon.client.flush().await.ok();
         }
-        Ok(Exit::Good)
+        match self.unusable.take().filter(|_| self.work.is_none()) {
+            Some(why) => {
+                Err(Failure::usage(format!("{why}; this session has ended, so that no other task meets the same")))
+            }
+            None => Ok(Exit::Good),
+        }
     }
 }
 

@@ -63,6 +63,8 @@ pub(super) enum Said {
         /// One JSON object; for a packet what went wrong, or nothing.
         report: String,
     },
+    /// There is no program that could do this job or another; it has nothing to say but `Finished`.
+    Unusable(String),
     /// A line for whoever looks on.
     Line(String),
     /// A line that the person typed.
