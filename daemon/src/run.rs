@@ -125,7 +125,7 @@ pub async fn run(startup: Startup, listener: Listener, shutdown: impl Future<Out
         None => None,
     };
     timeout(LAST_LINES_WITHIN, daemon.service.all_closed()).await.ok();
-    timeout(LAST_LINES_WITHIN, daemon.service.hub.notifier.idle()).await.ok();
+    daemon.service.hub.notifier.stop(LAST_LINES_WITHIN).await;
     daemon.service.hub.journal.flush(LAST_LINES_WITHIN);
     drop((socket, also));
     drop(instance);

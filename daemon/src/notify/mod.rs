@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use serde::{Serialize, Serializer};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use self::queue::{CROWD, Order, Put, Queue};
 use self::run::{Ended, Surroundings};
@@ -87,6 +88,9 @@ pub struct Notice {
     pub verdict: Option<String>,
 }
 
+/// Why a notice was left out.
+const TOO_MANY: &str = "too many notices wait for the command";
+
 /// Starts the command. Clones share one queue.
 #[derive(Clone)]
 pub struct Notifier {
@@ -100,6 +104,8 @@ struct Shared {
     missing: Mutex<BTreeSet<String>>,
     /// How many commands wait or run.
     busy: watch::Sender<usize>,
+    /// The daemon stops.
+    stopping: watch::Sender<bool>,
 }
 
 impl Notifier {
@@ -111,6 +117,7 @@ impl Notifier {
             queue: Mutex::default(),
             missing: Mutex::default(),
             busy: watch::Sender::new(0),
+            stopping: watch::Sender::new(false),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -132,7 +139,7 @@ impl Notifier {
             Put::Queued => {}
             Put::Folded => tracing::debug!("a notice was folded into one before it"),
             Put::Held => drop(runtime.spawn(self.shared.clone().release_later())),
-            Put::Dropped(dropped) => dropped.tell_dropped(),
+            Put::Dropped(dropped) => dropped.tell_left_out(TOO_MANY),
         }
         self.shared.clone().go_on(&runtime);
     }
@@ -145,6 +152,21 @@ impl Notifier {
     }
 }
 
+impl Notifier {
+    /// The end: commands have `grace` to end by themselves. Then those that run are killed with all they started, and what
+    /// waits is left out.
+    pub async fn stop(&self, grace: Duration) {
+        if timeout(grace, self.idle()).await.is_ok() {
+            return;
+        }
+        let waiting = lock(&self.shared.queue).take_waiting();
+        waiting.iter().for_each(|order| order.tell_left_out("the daemon stops"));
+        self.shared.stopping.send_replace(true);
+        // What is killed is gone at once, unless it hangs in the system.
+        timeout(grace, self.idle()).await.ok();
+    }
+}
+
 impl Shared {
     async fn release_later(self: Arc<Self>) {
         // A little later than it must be, for whoever measures time otherwise.
@@ -154,7 +176,7 @@ impl Shared {
 
     fn release(self: Arc<Self>, now: Option<Instant>) {
         let dropped = lock(&self.queue).release(now);
-        dropped.iter().for_each(Order::tell_dropped);
+        dropped.iter().for_each(|order| order.tell_left_out(TOO_MANY));
         if let Ok(runtime) = Handle::try_current() {
             self.go_on(&runtime);
         }
@@ -174,7 +196,10 @@ impl Shared {
     async fn work(self: Arc<Self>, first: Order) {
         let mut order = Some(first);
         while let Some(now) = order {
-            let ended = run::run(&self.surroundings, &now).await;
+            let mut stopping = self.stopping.subscribe();
+            // The sender lives as long as `self`.
+            let stop = async { drop(stopping.wait_for(|stopping| *stopping).await) };
+            let ended = run::run(&self.surroundings, &now, stop).await;
             self.record(&now, ended);
             order = lock(&self.queue).ended();
             self.count();
@@ -211,6 +236,15 @@ impl Shared {
                 let timeout = humantime::format_duration(order.timeout);
                 tracing::warn!(project, task, kind, program, %timeout, "the notice command took too long and was killed");
             }
+            Ended::Stopped => {
+                tracing::warn!(
+                    project,
+                    task,
+                    kind,
+                    program,
+                    "the notice command still ran and was killed: the daemon stops"
+                );
+            }
             Ended::NotStarted(error) if fresh => {
                 let path = self.surroundings.path();
                 tracing::warn!(program, path, error, "the notice command cannot be started; said once");
@@ -221,9 +255,9 @@ impl Shared {
 }
 
 impl Order {
-    fn tell_dropped(&self) {
+    fn tell_left_out(&self, why: &str) {
         let (project, task, kind) = (&self.notice.project, self.notice.task_id.as_deref(), self.notice.kind.as_str());
-        tracing::warn!(project, task, kind, "too many notices wait for the command; one was left out");
+        tracing::warn!(project, task, kind, "{why}; one notice was left out");
     }
 }
 

@@ -139,6 +139,11 @@ impl Queue {
         Put::Queued
     }
 
+    /// What waits is no longer to be run.
+    pub(super) fn take_waiting(&mut self) -> VecDeque<Order> {
+        std::mem::take(&mut self.waiting)
+    }
+
     /// The next to run, if there is a place.
     pub(super) fn next(&mut self) -> Option<Order> {
         if self.running == AT_A_TIME {

@@ -1,16 +1,20 @@
 //! Running one command: no shell, a few named variables, the document on standard input, and an end in any case.
 //!
-//! It is the head of a process group of its own, and at the timeout the whole group is killed. It is always reaped.
+//! It is the head of a process group of its own, and at the timeout, or when the daemon stops, the whole group is killed. It
+//! is always reaped.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStderr, Command};
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
 
 use super::document;
 use super::queue::Order;
@@ -20,11 +24,16 @@ use crate::env::Env;
 const SAID: u64 = 1024;
 /// A command that has ended may have left others that hold its standard error open: no longer wait for it than this.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+/// Starts that may be under way. On a file system that does not answer each holds a thread, also when it was given up.
+const MOST_STARTING: usize = 8;
 /// Where programs are when the daemon was given no `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The whole environment of the command. `NOTIFY_SOCKET` and all else of a service manager is not in it.
-pub(super) struct Surroundings(Vec<(&'static str, OsString)>);
+pub(super) struct Surroundings {
+    variables: Vec<(&'static str, OsString)>,
+    starting: Arc<Semaphore>,
+}
 
 impl Surroundings {
     pub(super) fn of(env: &Env) -> Self {
@@ -38,12 +47,13 @@ impl Surroundings {
             ("HANDOFFD_SOCKET", env.handoffd_socket.as_ref().map(|path| path.clone().into_os_string())),
         ];
         let others = others.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        Self(std::iter::once(("PATH", path)).chain(others).collect())
+        let variables = std::iter::once(("PATH", path)).chain(others).collect();
+        Self { variables, starting: Arc::new(Semaphore::new(MOST_STARTING)) }
     }
 
     /// For messages.
     pub(super) fn path(&self) -> String {
-        let path = self.0.iter().find(|(name, _)| *name == "PATH").map(|(_, value)| value.as_os_str());
+        let path = self.variables.iter().find(|(name, _)| *name == "PATH").map(|(_, value)| value.as_os_str());
         path.unwrap_or(OsStr::new("")).to_string_lossy().into_owned()
     }
 }
@@ -67,41 +77,88 @@ pub(super) enum Ended {
     },
     /// It was killed at the timeout.
     TimedOut,
+    /// It was killed since the daemon stops.
+    Stopped,
     /// There is no such program, or it cannot be run.
     NotStarted(String),
 }
 
-/// Runs the command to its end.
-pub(super) async fn run(surroundings: &Surroundings, order: &Order) -> Ended {
-    let mut child = match start(surroundings, order).await {
+/// A start of the program that may never come back.
+type Starting = JoinHandle<io::Result<Child>>;
+
+/// Runs the command to its end, or until `stop`.
+pub(super) async fn run(surroundings: &Surroundings, order: &Order, stop: impl Future<Output = ()>) -> Ended {
+    match start(surroundings, order) {
+        Ok(starting) => follow(starting, order, stop).await,
+        Err(error) => Ended::NotStarted(error.to_string()),
+    }
+}
+
+/// From the start, which the time limit covers as well.
+pub(super) async fn follow(mut starting: Starting, order: &Order, stop: impl Future<Output = ()>) -> Ended {
+    let cut_short = async {
+        tokio::select! {
+            () = tokio::time::sleep(order.timeout) => Ended::TimedOut,
+            () = stop => Ended::Stopped,
+        }
+    };
+    tokio::pin!(cut_short);
+    let started = tokio::select! {
+        started = &mut starting => started.unwrap_or_else(|error| Err(io::Error::other(error))),
+        cut = &mut cut_short => {
+            tokio::spawn(end_late(starting));
+            return match cut {
+                Ended::TimedOut => Ended::NotStarted("the file system that it lies on does not answer".to_owned()),
+                cut => cut,
+            };
+        }
+    };
+    let mut child = match started {
         Ok(child) => child,
         Err(error) => return Ended::NotStarted(error.to_string()),
     };
-    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    match tokio::time::timeout(order.timeout, converse(&mut child, order)).await {
-        Ok(Ok((status, said))) => ended(status, said),
-        Ok(Err(error)) => {
+    let group = group_of(&child);
+    let talked = tokio::select! {
+        talked = converse(&mut child, order) => talked.map_err(|error| Ended::NotStarted(error.to_string())),
+        cut = cut_short => Err(cut),
+    };
+    match talked {
+        Ok((status, said)) => ended(status, said),
+        Err(cut) => {
             end(&mut child, group).await;
-            Ended::NotStarted(error.to_string())
-        }
-        Err(_) => {
-            end(&mut child, group).await;
-            Ended::TimedOut
+            cut
         }
     }
 }
 
 /// Starts it on a blocking thread: the file system that the program lies on may not answer.
-async fn start(surroundings: &Surroundings, order: &Order) -> io::Result<Child> {
+fn start(surroundings: &Surroundings, order: &Order) -> io::Result<Starting> {
     let Some((program, arguments)) = order.command.split_first() else {
         return Err(io::Error::from(io::ErrorKind::NotFound));
     };
+    let starting = Arc::clone(&surroundings.starting).try_acquire_owned();
+    let starting = starting.map_err(|_| io::Error::other("too many starts before it still hang"))?;
     let mut command = Command::new(program);
     command.args(arguments).env_clear().current_dir("/").process_group(0).kill_on_drop(true);
-    command.envs(surroundings.0.iter().map(|(name, value)| (name, value)));
+    command.envs(surroundings.variables.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let started = tokio::task::spawn_blocking(move || command.spawn()).await;
-    started.unwrap_or_else(|error| Err(io::Error::other(error)))
+    Ok(tokio::task::spawn_blocking(move || {
+        let child = command.spawn();
+        drop(starting);
+        child
+    }))
+}
+
+/// Ends what starts when nobody waits for it any more.
+async fn end_late(starting: Starting) {
+    if let Ok(Ok(mut child)) = starting.await {
+        let group = group_of(&child);
+        end(&mut child, group).await;
+    }
+}
+
+fn group_of(child: &Child) -> Option<Pid> {
+    child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
 }
 
 async fn converse(child: &mut Child, order: &Order) -> io::Result<(ExitStatus, String)> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,8 @@ use tempfile::TempDir;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
+use super::queue::Order;
+use super::run::Ended;
 use super::{Kind, Notice, Notifier};
 use crate::env::Env;
 
@@ -69,18 +71,7 @@ impl World {
 
     fn send_to(&self, command: &[&str], timeout: Duration, text: &str) {
         let command: Vec<_> = command.iter().map(|&part| part.to_owned()).collect();
-        let notice = Notice {
-            kind: Kind::Failed,
-            project: "/home/you/P".into(),
-            task_id: Some("T-1".into()),
-            dispatch_id: None,
-            state: "idle",
-            reason: None,
-            why: Some(text.into()),
-            next: Some("handoff show T-1".into()),
-            verdict: None,
-        };
-        self.notifier.send(&command, timeout, notice);
+        self.notifier.send(&command, timeout, about(text));
     }
 
     async fn idle(&self) {
@@ -100,6 +91,39 @@ impl World {
             assert!(Instant::now() < deadline, "zombies are left: {:?}", zombies());
             std::thread::yield_now();
         }
+    }
+}
+
+/// It and what it started run for long; the file `pid` says who that is.
+const HANGS: &str = r#"sleep 600 & echo $! > "$1/pid.new"; mv "$1/pid.new" "$1/pid"; sleep 600"#;
+
+fn about(text: &str) -> Notice {
+    Notice {
+        kind: Kind::Failed,
+        project: "/home/you/P".into(),
+        task_id: Some("T-1".into()),
+        dispatch_id: None,
+        state: "idle",
+        reason: None,
+        why: Some(text.into()),
+        next: Some("handoff show T-1".into()),
+        verdict: None,
+    }
+}
+
+fn pid_in(file: &Path) -> i32 {
+    fs::read_to_string(file).unwrap().trim().parse().unwrap()
+}
+
+async fn dead(pid: i32) {
+    wait_until("the process is gone", || matches!(SystemProcesses.look(pid), Presence::Gone | Presence::Zombie)).await;
+}
+
+async fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < LONG, "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
@@ -157,7 +181,7 @@ async fn f262_a_thousand_notices_leave_no_child() {
     world.idle().await;
     World::check_no_zombies();
     let ran = world.logged("the notice command ended").len();
-    assert_eq!(ran + world.logged("one was left out").len(), 1000, "each ran or was counted");
+    assert_eq!(ran + world.logged("one notice was left out").len(), 1000, "each ran or was counted");
     assert!((1..=100).contains(&ran), "{ran}: few wait");
 }
 
@@ -184,21 +208,56 @@ async fn fifty_failures_at_once_are_six_notices() {
 async fn f262_one_that_hangs_is_killed_with_all_it_started() {
     let world = World::new();
     let started = Instant::now();
-    world.send(
-        r#"sleep 600 & echo $! > "$1/pid.new"; mv "$1/pid.new" "$1/pid"; sleep 600"#,
-        Duration::from_millis(700),
-        "a",
-    );
+    world.send(HANGS, Duration::from_millis(700), "a");
     world.idle().await;
     assert!(started.elapsed() < LONG);
     World::check_no_zombies();
     assert_eq!(world.logged("took too long").len(), 1);
-    let pid: i32 = fs::read_to_string(world.path("pid")).unwrap().trim().parse().unwrap();
-    let is_dead = || matches!(SystemProcesses.look(pid), Presence::Gone | Presence::Zombie);
-    while !is_dead() {
-        assert!(started.elapsed() < LONG, "the other process of the group is still there");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    dead(pid_in(&world.path("pid"))).await;
+}
+
+#[tokio::test]
+async fn a_daemon_that_stops_ends_what_still_runs_and_says_so() {
+    let world = World::new();
+    world.send(HANGS, LONG * 10, "a");
+    world.send("sleep 600", LONG * 10, "b");
+    world.send(r#": > "$1/ran""#, LONG * 10, "c");
+    wait_until("the command runs", || world.path("pid").exists()).await;
+    let started = Instant::now();
+    world.notifier.stop(Duration::from_millis(50)).await;
+    assert!(started.elapsed() < LONG);
+    World::check_no_zombies();
+    dead(pid_in(&world.path("pid"))).await;
+    assert_eq!(world.logged("still ran and was killed").len(), 2);
+    assert_eq!(world.logged("one notice was left out").len(), 1);
+    assert!(!world.path("ran").exists(), "what waited was not begun");
+}
+
+#[tokio::test]
+async fn a_daemon_that_stops_lets_a_quick_command_end() {
+    let world = World::new();
+    world.send(r#"cat > "$1/told""#, LONG, "a");
+    world.notifier.stop(LONG).await;
+    assert!(world.path("told").exists() && world.logged("was killed").is_empty());
+}
+
+#[tokio::test]
+async fn a_start_that_hangs_keeps_no_place_and_what_starts_late_is_ended() {
+    let (go_on, hangs) = std::sync::mpsc::channel::<()>();
+    let (tell, told) = std::sync::mpsc::channel();
+    let starting = tokio::task::spawn_blocking(move || {
+        hangs.recv().ok();
+        let child = tokio::process::Command::new("sleep").arg("600").process_group(0).spawn()?;
+        tell.send(child.id().unwrap()).ok();
+        Ok(child)
+    });
+    let order = Order::new(vec!["sleep".to_owned()], Duration::from_millis(20), about("a"));
+    let ended = super::run::follow(starting, &order, std::future::pending()).await;
+    let Ended::NotStarted(why) = ended else { panic!("{ended:?}") };
+    assert!(why.contains("does not answer"), "{why}");
+    go_on.send(()).unwrap();
+    let pid = tokio::task::spawn_blocking(move || told.recv_timeout(LONG).unwrap()).await.unwrap();
+    dead(i32::try_from(pid).unwrap()).await;
 }
 
 #[tokio::test]
@@ -244,7 +303,7 @@ async fn one_that_leaves_a_child_behind_is_not_waited_for() {
     world.send(r#"sleep 20 & echo $! > "$1/pid""#, LONG, "a");
     world.idle().await;
     assert!(started.elapsed() < Duration::from_secs(15));
-    let pid: i32 = fs::read_to_string(world.path("pid")).unwrap().trim().parse().unwrap();
+    let pid = pid_in(&world.path("pid"));
     assert!(matches!(SystemProcesses.look(pid), Presence::Alive { .. }), "what it started is its own business");
     rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();
 }

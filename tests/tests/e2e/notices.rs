@@ -8,6 +8,11 @@ use serde_json::{Value, json};
 
 /// A project whose notices go to a shell script.
 fn with_hook(script: &str) -> (World, Project, PathBuf) {
+    with_hook_for(script, "500ms")
+}
+
+/// One whose script may take so long.
+fn with_hook_for(script: &str, timeout: &str) -> (World, Project, PathBuf) {
     let world = world!();
     let project = Project::create(&world.path("app"));
     let told = world.path("told");
@@ -15,7 +20,7 @@ fn with_hook(script: &str) -> (World, Project, PathBuf) {
     let script =
         places.iter().fold(script.to_owned(), |text, (name, path)| text.replace(name, &path.to_string_lossy()));
     let hook = world.script("hook", &script);
-    world.configure(&project, &format!("notify.command = [\"{}\"]\nnotify.timeout = \"500ms\"", hook.display()));
+    world.configure(&project, &format!("notify.command = [\"{}\"]\nnotify.timeout = \"{timeout}\"", hook.display()));
     (world, project, told)
 }
 
@@ -54,6 +59,20 @@ fn f262_hooks_that_hang_or_fail_leave_no_children() {
         }
         wait::until_true(&format!("{script}: all are gone"), || children(&daemon) == 0);
     }
+}
+
+#[test]
+fn f262_a_daemon_that_stops_leaves_nothing_of_a_hook_that_hangs() {
+    let (world, project, told) = with_hook_for("sleep 600 & echo $! > TOLD.new; mv TOLD.new TOLD; sleep 600", "10min");
+    let daemon = world.start();
+    run_one(&world, &daemon, &project, "t-1");
+    wait::until_true("the hook runs", || told.exists());
+    let pid = fs::read_to_string(&told).unwrap();
+    let status = PathBuf::from(format!("/proc/{}/status", pid.trim()));
+    let runs = || fs::read_to_string(&status).is_ok_and(|text| !text.contains("State:\tZ"));
+    assert!(runs());
+    assert!(daemon.terminate().success());
+    wait::until_true("it is gone", || !runs());
 }
 
 #[test]
