@@ -2,6 +2,7 @@
 import type { Session } from "./session.ts";
 import { Refused, Unanswered } from "./net/rpc.ts";
 import { CONNECTION_ENDED, NO_TASK, TOO_SLOW, alreadyEnded, notAnswering, notAttached, notRunning, recorded, refusal } from "./report/outcome.ts";
+import type { FormFault } from "./report/check.ts";
 import type { Reporter } from "./report/tool.ts";
 import type { TaskReport, TaskReportResult } from "./wire.ts";
 
@@ -20,7 +21,7 @@ export class Reporting implements Reporter {
     this.waitMs = waitMs;
   }
 
-  async report(report: object, signal: AbortSignal | undefined): Promise<string> {
+  async report(report: object, signal: AbortSignal | undefined, faults: readonly FormFault[] = []): Promise<string> {
     const hand = this.session.inbox.hand;
     // A task whose report got no answer may have ended by it since; the same report again asks how.
     const id = hand?.kind === "task" ? hand.id : [...this.sent].at(-1);
@@ -31,7 +32,7 @@ export class Reporting implements Reporter {
       for (let round = 0; round < 2; round++) {
         await this.untilAttached(signal, id);
         const observed = await this.session.observer.observed();
-        const answer = await this.send({ dispatch_id: id, report, observed });
+        const answer = await this.send({ dispatch_id: id, report, observed }, faults);
         if (answer !== undefined) return answer;
       }
       throw new Error(CONNECTION_ENDED);
@@ -41,7 +42,7 @@ export class Reporting implements Reporter {
   }
 
   /** The text for the model; undefined: the answer was lost. */
-  private async send(params: TaskReport): Promise<string | undefined> {
+  private async send(params: TaskReport, faults: readonly FormFault[]): Promise<string | undefined> {
     const { session } = this;
     const id = params.dispatch_id;
     const sentBefore = this.sent.has(id);
@@ -67,7 +68,7 @@ export class Reporting implements Reporter {
       // A refusal is an answer: what is sent next is a new report.
       this.sent.delete(id);
       if (["no_such_dispatch", "queue_changed", "cancelled"].includes(error.word)) session.gone(id, error.word);
-      throw new Error(refusal(error));
+      throw new Error(refusal(error, faults));
     }
   }
 

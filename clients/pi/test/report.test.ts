@@ -1,6 +1,8 @@
 // The report tool: one refusal names everything, an answer that was lost is asked for again, nothing is claimed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { coerced, faultsOf } from "../src/report/check.ts";
+import { REPORT_SCHEMA } from "../src/report/schema.ts";
 import { checked } from "../src/report/tool.ts";
 import { attachedAs, refused, type Answer } from "./support/daemon.ts";
 import type { FakePi } from "./support/pi.ts";
@@ -162,26 +164,44 @@ test("the end of the task that its own report brought is told once, whichever li
   assert.deepEqual(pi.branch.filter((entry) => entry.data?.what === "ended").length, 1);
 });
 
-test("faults of form are told all at once, and nothing is sent", async (t) => {
-  const { pi, daemon } = await withTask(t);
-  const bad = { status: "DONE", worker: { agent: 7, run: "x" }, gate_evidence: {}, files_changed: ["a", 1], filesChanged: [], error: null };
+test("faults of form are told with everything else, in one refusal", async (t) => {
+  const problems = [
+    { field: "files_changed[1]", code: "wrong_type", message: "`files_changed[1]` is a number; it must be a string" },
+    { field: "worker.run_id", code: "missing_field", message: "`worker.run_id` is missing" },
+  ];
+  const { pi, daemon } = await withTask(t, refused("report_refused", { problems }));
+  const bad = { status: "COMPLETE", worker: { agent: "builder", run: "x" }, files_changed: ["a", {}], filesChanged: [], error: null };
   await assert.rejects(pi.report(bad), (error: Error) => {
-    for (const field of ["status", "worker.agent", "worker.run", "gate_evidence", "files_changed[1]", "filesChanged"]) {
-      assert.ok(error.message.includes(`\`${field}\``), field);
+    assert.match(error.message, /4 faults/);
+    for (const field of ["files_changed[1]", "worker.run_id", "worker.run", "filesChanged"]) {
+      assert.equal(error.message.split(`\`${field}\``).length - 1, 1, `${field} once`);
     }
-    assert.ok(!error.message.includes("`error`"));
     return true;
   });
+  assert.deepEqual(daemon.told("task.report").map(({ report }) => report), [bad]);
+});
+
+test("a member that is not known is a fault, though the daemon would ignore it: nothing is sent", async (t) => {
+  const { pi, daemon } = await withTask(t);
+  await assert.rejects(pi.report({ ...REPORT, filesChanged: [] }), /refused before it was sent.*`filesChanged` is not known here/s);
+  await assert.rejects(pi.report({ ...REPORT, worker: { agent: "builder", status: "DONE" } }), /`worker.status` must be one of COMPLETE, ERROR/);
+  for (const nothing of [null, "x", 7, []]) await assert.rejects(pi.report(nothing as unknown as object), /must be an object/);
   assert.equal(daemon.told("task.report").length, 0);
 });
 
+test("what models commonly get wrong is put right", () => {
+  const given = { status: "ERROR", worker: { agent: 7, model: null, status: null }, async_status: { checked: "true" }, tests_run: [1], files_changed: null, result: null, error: true };
+  const report = coerced(given, REPORT_SCHEMA);
+  assert.deepEqual(report, { status: "ERROR", worker: { agent: "7" }, async_status: { checked: true }, tests_run: ["1"], result: null, error: "true" });
+  assert.deepEqual(faultsOf(report, REPORT_SCHEMA), []);
+});
+
 test("what the daemon would take is taken", () => {
-  const check = (report: object): void => assert.deepEqual(checked(report), report);
+  const check = (report: object): void => assert.deepEqual(checked(report), { report, faults: [] });
   check({ status: "ERROR", error: "x" });
   check({ status: "ERROR", worker: null, gate_evidence: [], async_status: null, files_changed: [], tests_run: [], result: null, error: "x" });
   check({ status: "ERROR", worker: { agent: "builder" }, error: "x" });
   check({ status: "COMPLETE" });
-  for (const nothing of [null, "x", 7, [], undefined]) assert.throws(() => checked(nothing), /must be an object/);
 });
 
 test("a report of 512 KiB is sent, one byte more is not", () => {
@@ -189,7 +209,7 @@ test("a report of 512 KiB is sent, one byte more is not", () => {
     const empty = JSON.stringify({ status: "ERROR", error: "" }).length;
     return { status: "ERROR", error: "x".repeat(bytes - empty) };
   };
-  assert.equal(JSON.stringify(checked(sized(524_288))).length, 524_288);
+  assert.equal(JSON.stringify(checked(sized(524_288)).report).length, 524_288);
   assert.throws(() => checked(sized(524_289)), /524289 bytes, the limit is 524288/);
   assert.throws(() => checked({ status: "ERROR", error: "ä".repeat(300_000) }), /the limit is 524288/, "bytes count, not characters");
 });

@@ -139,6 +139,8 @@ pub enum Fact {
     Accepted(DispatchId),
     /// The session did not accept it; it is sent again.
     NotAccepted(DispatchId),
+    /// It is reminded of its report.
+    Reminded(DispatchId),
     /// A run was seen, or its end.
     Run(DispatchId, Run),
     /// A report was refused.

@@ -4,7 +4,7 @@
 use queue::DispatchId;
 
 use crate::Conn;
-use crate::effect::{Effect, Outgoing};
+use crate::effect::{Effect, Fact, Outgoing};
 use crate::event::BusyWith;
 use crate::settings::QUIET_BEFORE_REMIND;
 use crate::state::{Delivery, Out, Presence, Project, Running, Task, Turn};
@@ -127,6 +127,7 @@ impl Project {
             && let Presence::Here(conn) = run.presence
         {
             out.push(Effect::Send { conn, message: Outgoing::Remind(run.dispatch) });
+            out.push(Effect::Record(Fact::Reminded(run.dispatch)));
         }
     }
 

@@ -33,6 +33,7 @@ pub(super) fn record(actor: &mut Actor, fact: Fact, at: Wall) {
         Fact::Sent(dispatch) => actor.sent(dispatch),
         Fact::Accepted(dispatch) => actor.accepted(dispatch, at),
         Fact::NotAccepted(dispatch) => actor.not_accepted(dispatch, at),
+        Fact::Reminded(dispatch) => actor.reminded(dispatch, at),
         Fact::Run(dispatch, run) => actor.run_seen(dispatch, &run, at),
         Fact::ReportRefused(dispatch, problems) => actor.report_refused(dispatch, problems, at),
         Fact::Ended(ended) => actor.ended_fact(&ended),
@@ -159,6 +160,12 @@ impl Actor {
         tracing::info!(project = %self.path.display(), task = task_id, dispatch = dispatch_id, "the session did not take the task; it is sent again");
         let reason = "not accepted".to_owned();
         self.journal(at, Entry::NotAccepted(journal::NotAccepted { task_id, dispatch_id, reason }));
+    }
+
+    fn reminded(&self, dispatch: DispatchId, at: Wall) {
+        let (task_id, dispatch_id) = (self.task_id(), dispatch.to_string());
+        tracing::info!(project = %self.path.display(), task = task_id, dispatch = dispatch_id, "the session was reminded of its report");
+        self.journal(at, Entry::Reminded(journal::OfDispatch { task_id, dispatch_id }));
     }
 
     fn run_seen(&self, dispatch: DispatchId, run: &queue::Run, at: Wall) {

@@ -116,6 +116,8 @@ fn f253_a_turn_without_a_report_is_reminded_once_and_then_ends() {
     let document = stage.project.wait_status("ERROR");
     assert_eq!(document["error"], "The turn ended without a valid report.");
     assert_eq!(stage.session.peer.told("task.remind").len(), 1);
+    let rows = || stage.control.call("history.list", json!({"task_id": "t-1"})).unwrap().to_string();
+    wait::until_true("the journal tells of it, once", || rows().matches("\"kind\":\"reminded\"").count() == 1);
 }
 
 #[test]

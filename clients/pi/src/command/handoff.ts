@@ -1,4 +1,6 @@
 // `/handoff`: what a person can see and do from inside the session. Everything goes through the daemon.
+import { lstat, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { guard, type CommandContext } from "../host.ts";
 import { Refused, Unanswered, type Rpc } from "../net/rpc.ts";
 import type { Session } from "../session.ts";
@@ -123,10 +125,11 @@ export class HandoffCommand {
 
   private async cancel(rpc: Rpc, rest: string): Promise<void> {
     const project = await this.project(rpc);
-    const taskId = project.task?.task_id ?? project.queue.task_id;
+    const open = project.task?.task_id ?? (await openTask(project.path));
+    const taskId = open ?? project.queue.task_id;
     if (!taskId) return this.say("info", "There is no task to cancel.");
     const { status } = project.queue;
-    if (!project.task && (status === "COMPLETE" || status === "ERROR")) {
+    if (!open && (status === "COMPLETE" || status === "ERROR")) {
       return this.say("info", `There is no task to cancel: ${line(taskId, 80)} has ended as ${status}.`);
     }
     const reason = (rest === taskId || rest.startsWith(`${taskId} `) ? rest.slice(taskId.length) : rest).trim();
@@ -209,6 +212,18 @@ export class HandoffCommand {
 
   private say(level: NoticeLevel, text: string): void {
     guard(() => this.ctx.ui.notify(text, level));
+  }
+}
+
+/** The task that waits or runs, as the file says: of one that was written a moment ago the daemon may not know yet. */
+async function openTask(project: string): Promise<string | undefined> {
+  try {
+    const path = join(project, "tasks.json");
+    if (!(await lstat(path)).isFile()) return undefined;
+    const { status, task_id } = JSON.parse(await readFile(path, "utf8")) as { status?: unknown; task_id?: unknown };
+    return (status === "PENDING" || status === "RUNNING") && typeof task_id === "string" ? task_id : undefined;
+  } catch {
+    return undefined;
   }
 }
 

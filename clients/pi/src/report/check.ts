@@ -1,5 +1,4 @@
-// Checks a report for its form before it is sent, all faults at once. What a report must *say* is the daemon's business;
-// nothing is refused here that the daemon would take.
+// Checks a report for its form, all faults at once. What a report must *say* is the daemon's business.
 import { LIMITS } from "../wire.ts";
 
 type Schema = {
@@ -7,7 +6,29 @@ type Schema = {
   properties?: Record<string, Schema>; required?: readonly string[];
 };
 
-export type FormFault = { field: string; message: string };
+/** `isTyped`: of a kind that the daemon refuses, too. It ignores members that it does not know. */
+export type FormFault = { field: string; message: string; isTyped: boolean };
+
+/**
+ * The value with what models commonly get wrong put right: null for a member that may be left out, a number or a truth value
+ * for a text, a text for a truth value.
+ */
+export function coerced(value: unknown, schema: Schema): unknown {
+  if (schema.anyOf) return value === null ? null : coerced(value, schema.anyOf.find((one) => one.type !== "null") ?? {});
+  if (schema.type === "string" && (typeof value === "number" || typeof value === "boolean")) return String(value);
+  if (schema.type === "boolean" && (value === "true" || value === "false")) return value === "true";
+  if (schema.type === "array" && Array.isArray(value)) return value.map((item) => coerced(item, schema.items ?? {}));
+  if (schema.type !== "object" || typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  const needed = (name: string, inner: Schema | undefined): boolean => inner?.anyOf !== undefined || (schema.required ?? []).includes(name);
+  const members = Object.entries(value).flatMap(([name, member]): Array<[string, unknown]> => {
+    const inner = known(schema, name);
+    return member === null && inner && !needed(name, inner) ? [] : [[name, inner ? coerced(member, inner) : member]];
+  });
+  return Object.fromEntries(members);
+}
+
+const known = (schema: Schema, name: string): Schema | undefined =>
+  Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
 
 /** The faults of `value` against the part of JSON Schema that our schema uses. */
 export function faultsOf(value: unknown, schema: Schema, field = ""): FormFault[] {
@@ -16,11 +37,14 @@ export function faultsOf(value: unknown, schema: Schema, field = ""): FormFault[
     return value === null ? [] : faultsOf(value, named, field);
   }
   const at = field || "the report";
-  const wrong = (message: string): FormFault[] => [{ field: at, message }];
+  const wrong = (message: string): FormFault[] => [{ field: at, message, isTyped: true }];
   switch (schema.type) {
     case "string":
       if (typeof value !== "string") return wrong(`must be text, not ${kindOf(value)}`);
-      if (schema.enum && !schema.enum.includes(value)) return wrong(`must be one of ${schema.enum.join(", ")}`);
+      if (schema.enum && !schema.enum.includes(value)) {
+        // Of a run in a report of ERROR the daemon takes any word.
+        return [{ field: at, message: `must be one of ${schema.enum.join(", ")}`, isTyped: field === "status" }];
+      }
       return [];
     case "boolean":
       return typeof value === "boolean" ? [] : wrong(`must be true or false, not ${kindOf(value)}`);
@@ -36,19 +60,19 @@ export function faultsOf(value: unknown, schema: Schema, field = ""): FormFault[
 
 function faultsOfObject(value: unknown, schema: Schema, field: string): FormFault[] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return [{ field: field || "the report", message: `must be an object, not ${kindOf(value)}` }];
+    return [{ field: field || "the report", message: `must be an object, not ${kindOf(value)}`, isTyped: true }];
   }
   const members = value as Record<string, unknown>;
-  const known = schema.properties ?? {};
   const below = (name: string): string => (field ? `${field}.${name}` : name);
   const missing = (schema.required ?? []).filter((name) => members[name] === undefined);
   const given = Object.entries(members).filter(([, member]) => member !== undefined);
   return [
-    ...missing.map((name) => ({ field: below(name), message: "is missing" })),
+    ...missing.map((name) => ({ field: below(name), message: "is missing", isTyped: true })),
     ...given.flatMap(([name, member]) => {
-      const inner = Object.hasOwn(known, name) ? known[name] : undefined;
+      const inner = known(schema, name);
       if (inner) return faultsOf(member, inner, below(name));
-      return [{ field: below(name), message: `is not known here; the members are ${Object.keys(known).join(", ")}` }];
+      const names = Object.keys(schema.properties ?? {}).join(", ");
+      return [{ field: below(name), message: `is not known here; the members are ${names}`, isTyped: false }];
     }),
   ];
 }

@@ -1,6 +1,7 @@
 // What the model is told of its report: recorded, refused with everything that is wrong, or not sent and why.
 import { Refused } from "../net/rpc.ts";
 import { clean, line } from "../text.ts";
+import type { FormFault } from "./check.ts";
 import type { EndStatus, Problem, TaskReportResult } from "../wire.ts";
 
 export const NO_TASK =
@@ -35,16 +36,21 @@ export function alreadyEnded(status: EndStatus | string, sentBefore: boolean): s
     : `The task has already ended as ${status}; this report changed nothing. It is over: do not report again.`;
 }
 
-/** The words for a refusal that the model can act upon, or can pass on. */
-export function refusal(error: Refused): string {
+export const toldOfForm = ({ field, message }: FormFault): string => `- \`${field}\` ${message}`;
+
+/** The words for a refusal that the model can act upon, or can pass on. `faults`: what is wrong with the form beside it. */
+export function refusal(error: Refused, faults: readonly FormFault[] = []): string {
   const problems = problemsOf(error);
   switch (error.word) {
-    case "report_refused":
+    case "report_refused": {
+      const more = faults.filter(({ field }) => !problems.some((problem) => problem.field === field));
+      const lines = [...problems.map((problem) => `- ${told(problem)}`), ...more.map(toldOfForm)];
       return [
-        `The report was refused; the task is still open. ${problems.length} ${problems.length === 1 ? "fault" : "faults"}:`,
-        ...problems.map((problem) => `- ${told(problem)}`),
+        `The report was refused; the task is still open. ${lines.length} ${lines.length === 1 ? "fault" : "faults"}:`,
+        ...lines,
         "Correct all of them and call handoff_task_report again.",
       ].join("\n");
+    }
     case "report_too_large":
       return `The report was refused: ${line(error.message)}. Shorten \`result\` texts and lists, then call handoff_task_report again.`;
     case "queue_unreadable":

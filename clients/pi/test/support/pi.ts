@@ -140,7 +140,8 @@ export class FakePi {
   }
 
   async report(params: object, signal?: AbortSignal): Promise<string> {
-    const result = await this.tools.get("handoff_task_report").execute("call-1", params, signal, undefined, this.ctx);
+    const tool = this.tools.get("handoff_task_report");
+    const result = await tool.execute("call-1", tool.prepareArguments(params), signal, undefined, this.ctx);
     return result.content[0].text;
   }
 

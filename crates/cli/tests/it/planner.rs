@@ -26,7 +26,12 @@ fn a_task_goes_from_submit_to_its_verdict_in_both_eras() {
         submitted.says(&["Submitted T-1 to", "it is PENDING", "No worker's session is attached", "handoff_wait"]);
         assert_eq!(submitted.content["session_attached"], false);
         let waiting = client.call("handoff_wait", &json!({"timeout_secs": 0}));
-        waiting.says(&["T-1 has not ended", "This is no failure: call handoff_wait again"]);
+        waiting.says(&[
+            "T-1 has not ended",
+            "It goes on when a person opens one",
+            "This is no failure: call handoff_wait again",
+        ]);
+        assert_eq!(waiting.text.matches("session is attached").count(), 1, "said once: {}", waiting.text);
         assert_eq!((&waiting.content["ended"], &waiting.content["status"]), (&json!(false), &json!("PENDING")));
         let go = world.root().join("go");
         let wait = format!("while [ ! -e '{}' ]; do sleep 0.05; done", go.display());
@@ -45,6 +50,17 @@ fn a_task_goes_from_submit_to_its_verdict_in_both_eras() {
         shown.says(&["instruction: Add a flag", "created_by: claude-code"]);
         assert_eq!(client.end(), Some(0));
     }
+}
+
+#[test]
+fn a_queue_that_cannot_be_read_is_told_once_and_not_called_empty() {
+    let (world, _daemon) = world();
+    world.file("tasks.json", "{ not json");
+    eventually("it is seen", || state(&world) == "unreadable");
+    let told = Client::start(&world, Era::Stateless).call("handoff_status", &json!({}));
+    told.says(&["is unreadable", "not valid JSON", "What helps: `handoff lint"]);
+    assert_eq!(told.text.matches("not valid JSON").count(), 1, "{}", told.text);
+    assert!(!told.text.contains("no task"), "{}", told.text);
 }
 
 #[test]

@@ -108,6 +108,11 @@ export async function fork_in_mid_task(lab) {
   assert.equal(now.task.dispatch_id, row.task.dispatch_id);
   assert.ok(now.why.startsWith("its conversation was left; go back to it") && now.why.endsWith(`pi --session ${file}`), now.why);
   assert.notEqual((await pi.state()).sessionId, row.session.session_id);
+  const planner = await world.planner();
+  const told = await planner.call("handoff_wait", { timeout_secs: 0 });
+  for (const part of ["has not ended", "its conversation was left", "It goes on when that session is open again: tell the person"]) {
+    assert.ok(told.text.includes(part), told.text);
+  }
   // The fork is asked to report: it has no task.
   await pi.run(report(complete()));
   const [refused] = await pi.answers("handoff_task_report", 1);
@@ -228,6 +233,7 @@ const reopened = (close) => async (lab) => {
   await second.answers("handoff_task_report", 1);
   assert.deepEqual(ended.report.observed.runs.map((run) => [run.agent, run.state]), [[WRITER, "complete"]]);
   assert.equal(world.sentToModel().filter((text) => text.startsWith(ALL_ENDED)).length, 1, "reminded once");
+  assert.equal(world.journal().filter((row) => row.kind === "reminded" && row.task_id === id).length, 1);
   assert.equal(deliveries(world, id), 1);
 };
 export const closed_while_a_child_works = reopened((pi) => pi.quit());

@@ -5,7 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use queue::Field;
 use serde_json::{Value, json};
-use wire::status::{ProjectStatus, ReportState, Status, TaskStatus};
+use wire::status::{ProjectState, ProjectStatus, ReportState, StateReason, Status, TaskStatus};
 
 use super::answer::{self, Told};
 use super::arguments::Arguments;
@@ -65,6 +65,8 @@ fn about(told: &mut Told, project: &ProjectStatus, next: Option<String>, now: Ti
             told.line(format!("The last task, {id}, ended {status}; handoff_wait tells how, with the gate's verdict."))
         }
         (Some(id), Some(status)) => told.line(format!("The queue holds {id}, {status}.")),
+        // Then nobody knows what it holds, and the state says why.
+        _ if project.state == ProjectState::Unreadable => &mut *told,
         _ => told.line("The queue holds no task."),
     };
     if let Some(task) = &project.task {
@@ -75,13 +77,24 @@ fn about(told: &mut Told, project: &ProjectStatus, next: Option<String>, now: Ti
             let word = if session.idle { "idle" } else { "busy" };
             told.line(format!("Worker's session: {}, {word}.", session.host))
         }
-        None => told.line("No worker's session is attached: nothing is taken up until a person opens one there."),
+        None => told.line(nobody(project)),
     };
-    for problem in &project.queue.problems {
+    for problem in project.queue.problems.iter().filter(|problem| project.why.as_ref() != Some(&problem.message)) {
         told.line(format!("Problem: {}", problem.message));
     }
     for warning in &project.warnings {
         told.line(format!("Warning: {warning}"));
+    }
+}
+
+/// What is to be done where no session is attached, beside what `why` says.
+pub(super) fn nobody(project: &ProjectStatus) -> &'static str {
+    match (&project.task, project.reason) {
+        (Some(_), _) => "It goes on when that session is open again: tell the person.",
+        (None, Some(StateReason::NoSession)) => {
+            "It goes on when a person opens one in the project's folder: tell them."
+        }
+        (None, _) => "No worker's session is attached: nothing is taken up until a person opens one there.",
     }
 }
 
@@ -98,8 +111,10 @@ pub(super) fn progress(project: &ProjectStatus, now: Timestamp) -> Option<String
         let counts = format!("{} at work, {} done, {} failed", runs.running, runs.complete, runs.failed);
         text += &format!("; sub-agents: {counts}");
     }
-    if task.report == ReportState::Refused {
-        text += "; its last report was refused and is being mended";
+    match task.report {
+        ReportState::Refused => text += "; its last report was refused and is being mended",
+        ReportState::Owed => text += "; its session was reminded of the report that it owes",
+        _ => {}
     }
     Some(text + ".")
 }

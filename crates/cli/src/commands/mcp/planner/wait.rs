@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use mcp::Progress;
 use serde_json::json;
 use wire::control::WaitResult;
-use wire::status::ProjectStatus;
+use wire::status::{ProjectState, ProjectStatus};
 
 use super::answer::Told;
 use super::arguments::{Arguments, no_task};
@@ -85,15 +85,21 @@ async fn again(ctx: &Context, project: &ProjectStatus) -> Result<(Daemon, Projec
     Ok((daemon, project))
 }
 
-/// How it stands with a task that has not ended, in one sentence.
+/// How it stands with a task that has not ended: how far it is, and what keeps it from going on.
 fn standing(ctx: &Context, project: &ProjectStatus, task_id: &str) -> String {
+    let why = project.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    let state = format!("The project is {}{why}.", project.state);
     match status::progress(project, ctx.now()) {
-        Some(text) if project.task.as_ref().is_some_and(|task| task.task_id == task_id) => text,
-        _ => {
-            let why = project.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
-            format!("The project is {}{why}.", project.state)
+        Some(text) if is_at(project, task_id) => {
+            let goes_on = project.state == ProjectState::Running && project.reason.is_none();
+            if goes_on { text } else { format!("{text} {state}") }
         }
+        _ => state,
     }
+}
+
+fn is_at(project: &ProjectStatus, task_id: &str) -> bool {
+    project.task.as_ref().is_some_and(|task| task.task_id == task_id)
 }
 
 async fn ended(ctx: &Context, project: &ProjectStatus, task_id: &str, result: &WaitResult) -> Told {
@@ -136,9 +142,9 @@ async fn not_ended(ctx: &Context, project: &ProjectStatus, id: &str, waited: Dur
     let mut told = Told::default();
     let seconds = waited.as_secs();
     told.line(format!("{id} has not ended after {seconds} s of waiting. {}", standing(ctx, &project, id)));
-    let is_running = project.task.as_ref().is_some_and(|task| task.task_id == id);
-    if project.session.is_none() && !is_running {
-        told.line("No worker's session is attached: it waits until a person opens one in the project's folder.");
+    let is_running = is_at(&project, id);
+    if project.session.is_none() {
+        told.line(status::nobody(&project));
     }
     if let Some(next) = &project.next
         && suggestion::helps_a_planner(next)
