@@ -83,6 +83,21 @@ fn doctor_finds_nothing_where_all_is_well_and_then_what_is_not() {
 }
 
 #[test]
+fn doctor_tells_once_what_the_daemon_warns_of() {
+    let (world, project, daemon) = well();
+    let session = daemon.attach(&world.process(), &project, &Attach::idle("s-1"));
+    project.plan(&Task::new("t-1").with("mine", "x".repeat(240 << 10)));
+    session.wait_dispatch("t-1");
+    let control = daemon.control();
+    wait::until_true("the daemon warns", || control.project(&project).to_string().contains("bytes are left"));
+    let found = examine(&world, |_| {});
+    found.has("queues", "warning", &["bytes are left"]);
+    found.has("projects", "good", &["running"]);
+    found.has("events", "good", &[]);
+    assert_eq!(found.1.to_string().matches("bytes are left").count(), 1, "{}", found.1);
+}
+
+#[test]
 fn doctor_reads_the_environment_of_the_daemon_itself() {
     let (world, _project, daemon) = well();
     let found = examine(&world, |command| {

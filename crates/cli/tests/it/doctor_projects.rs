@@ -36,6 +36,11 @@ fn a_queue_that_cannot_be_read_is_told_with_the_reason() {
     check(&world, "queues", "warning", &["would be refused", "required_role"]);
     world.file("tasks.json", VALID.replace("PENDING", "RUNNING"));
     check(&world, "queues", "warning", &["no daemon owns it", "if its session lives"]);
+    let long = VALID.replacen('{', &format!("{{\"mine\":\"{}\",", "x".repeat(240 << 10)), 1);
+    world.file("tasks.json", &long);
+    check(&world, "queues", "warning", &["bytes are left in tasks.json for the report", "shorter"]);
+    world.file("tasks.json", long.replace("PENDING", "IDLE"));
+    check(&world, "queues", "good", &["IDLE"]);
     std::fs::remove_file(world.project().join("tasks.json")).unwrap();
     check(&world, "queues", "good", &["the queue is empty"]);
     std::os::unix::fs::symlink("/etc/hostname", world.project().join("tasks.json")).unwrap();

@@ -137,13 +137,20 @@ fn checks_of(world: &World, subject: &Subject) -> Vec<Finding> {
     told_once(findings)
 }
 
-/// What the daemon says of the project's state is no second fault where a check of the cause has the same remedy.
+/// What the daemon says of the project's state is no second fault where a check of the cause has the same remedy, and its warnings
+/// are left out where a check has the same words.
 fn told_once(mut findings: Vec<Finding>) -> Vec<Finding> {
     let causes: Vec<Option<String>> = findings
         .iter()
         .filter(|finding| finding.check != "projects" && finding.state == State::Fault)
         .map(|finding| finding.remedy.clone())
         .collect();
+    let told: Vec<String> =
+        findings.iter().filter(|finding| finding.check != "projects").map(|finding| finding.what.clone()).collect();
+    findings.retain(|finding| {
+        let is_warning = finding.check == "projects" && finding.state == State::Warning;
+        !(is_warning && told.iter().any(|what| what.contains(&finding.what)))
+    });
     for finding in findings.iter_mut().filter(|finding| finding.check == "projects") {
         if causes.contains(&finding.remedy) {
             (finding.state, finding.remedy) = (State::Note, None);

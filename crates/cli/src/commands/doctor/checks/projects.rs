@@ -1,5 +1,5 @@
-//! What each project is doing, where that needs somebody. The words and the command are the daemon's own: those of `handoff
-//! status` and `handoff next`. Causes that a check of their own explains are left to that check.
+//! What each project is doing, where that needs somebody, and the daemon's warnings about it. The words and the command are the
+//! daemon's own: those of `handoff status` and `handoff next`. Causes that a check of their own explains are left to that check.
 
 use wire::status::{ProjectState, ProjectStatus, StateReason};
 
@@ -25,7 +25,10 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
     };
     let all = world.running().map(|status| status.projects.as_slice()).unwrap_or_default();
     let next = suggestion::local(status, all, None);
-    vec![judged(status, next)]
+    let warnings = status.warnings.iter().map(|warning| {
+        Finding::warning(warning.clone(), "see docs/operations.md: \"Network homes and containers\", \"Limits\"")
+    });
+    std::iter::once(judged(status, next)).chain(warnings).collect()
 }
 
 fn judged(status: &ProjectStatus, next: Option<String>) -> Finding {
