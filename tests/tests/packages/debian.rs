@@ -126,6 +126,21 @@ fn dead_links(root: &Root) -> Vec<String> {
 }
 
 #[test]
+fn a_package_of_a_clone_is_newer_than_the_release_before_it() {
+    if !possible() {
+        return;
+    }
+    let mut field = Command::new("dpkg-deb");
+    let version = good(field.arg("--field").arg(package()).arg("Version"));
+    let (version, sources) = (version.trim(), env!("CARGO_PKG_VERSION"));
+    assert!(package().file_name().unwrap().to_str().unwrap().starts_with(&format!("handoffd_{version}_")));
+    if version != sources {
+        assert!(version.starts_with(&format!("{sources}+git")), "{version}");
+        good(Command::new("dpkg").args(["--compare-versions", version, "gt", sources]));
+    }
+}
+
+#[test]
 fn what_is_installed_works_from_where_it_lies_and_goes_without_a_trace() {
     if !possible() {
         return;

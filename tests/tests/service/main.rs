@@ -15,6 +15,7 @@ mod fixture;
 mod lifecycle;
 mod logs;
 mod outside;
+mod package;
 mod plist;
 mod refusals;
 
@@ -59,6 +60,7 @@ fn all() -> Vec<Test> {
         files::TESTS,
         environment::TESTS,
         logs::TESTS,
+        package::TESTS,
         doctor::TESTS,
     ]
     .concat()

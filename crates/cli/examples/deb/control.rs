@@ -1,6 +1,8 @@
-//! What the package says of itself: `DEBIAN/control`, with what the programs need to run, and its changelog in Debian's form.
+//! What the package says of itself: `DEBIAN/control`, with what the programs need to run, its changelog in Debian's form, and what
+//! is run before its removal (`prerm` beside this file).
 
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -10,19 +12,21 @@ use crate::{output, stage};
 
 const MAINTAINER: &str = "handoffd contributors <handoffd@users.noreply.github.com>";
 
-/// Writes both.
-pub(crate) fn write(programs: &Path, to: &Path, epoch: i64) -> io::Result<()> {
-    changelog(to, epoch)?;
+/// Writes them.
+pub(crate) fn write(programs: &Path, to: &Path, version: &str, epoch: i64) -> io::Result<()> {
+    changelog(to, version, epoch)?;
+    let prerm = to.join("DEBIAN/prerm");
+    stage::write(&prerm, include_bytes!("prerm"))?;
+    std::fs::set_permissions(&prerm, std::fs::Permissions::from_mode(0o755))?;
     let architecture = output(Command::new("dpkg").arg("--print-architecture"))?;
     let text = format!(
-        "Package: handoffd\nVersion: {}\nArchitecture: {}\nMaintainer: {MAINTAINER}\n\
+        "Package: handoffd\nVersion: {version}\nArchitecture: {}\nMaintainer: {MAINTAINER}\n\
          Installed-Size: {}\nDepends: libc6 (>= {}), libgcc-s1\nSuggests: nodejs\nSection: devel\nPriority: optional\nHomepage: {}\n\
          Description: hands tasks from one coding agent to another through a file\n \
          A planner writes one task into a project's tasks.json; when the worker's\n \
          session is idle, handoffd gives it the task, checks its report and writes\n \
          the end of the task into the same file. One daemon for each user.\n .\n \
          Nothing is started by installing it: \"handoff service install\" does that.\n",
-        env!("CARGO_PKG_VERSION"),
         architecture.trim(),
         installed_kib(to)?,
         glibc(programs)?,
@@ -32,11 +36,10 @@ pub(crate) fn write(programs: &Path, to: &Path, epoch: i64) -> io::Result<()> {
 }
 
 /// One entry, which names the document with all of them.
-fn changelog(to: &Path, epoch: i64) -> io::Result<()> {
+fn changelog(to: &Path, version: &str, epoch: i64) -> io::Result<()> {
     let date = Timestamp::from_second(epoch).map_err(io::Error::other)?.strftime("%a, %d %b %Y %H:%M:%S +0000");
     let text = format!(
-        "handoffd ({}) unstable; urgency=medium\n\n  * See /usr/share/doc/handoffd/CHANGELOG.md.gz.\n\n -- {MAINTAINER}  {date}\n",
-        env!("CARGO_PKG_VERSION")
+        "handoffd ({version}) unstable; urgency=medium\n\n  * See /usr/share/doc/handoffd/CHANGELOG.md.gz.\n\n -- {MAINTAINER}  {date}\n"
     );
     stage::zipped(text.as_bytes(), &to.join(stage::DOC).join("changelog.gz"))
 }

@@ -1,7 +1,7 @@
 //! Makes the Debian package: `cargo run --release -p cli --example deb -- [--out DIR] [--programs DIR]`.
 //!
-//! `stage` puts the files into a folder as they will be installed, `control` says what the package is, and `pack` makes
-//! one file of it. The same sources make the same bytes (`SOURCE_DATE_EPOCH`, else the date of the last commit). It needs
+//! `stage` puts the files into a folder as they will be installed, `control` says what the package is,
+//! `version` which one, and `pack` makes one file of it. The same sources make the same bytes (`SOURCE_DATE_EPOCH`, else the date of the last commit). It needs
 //! dpkg-deb, gzip and md5sum, which every Debian has.
 #![expect(
     clippy::disallowed_methods,
@@ -11,6 +11,7 @@
 mod control;
 mod pack;
 mod stage;
+mod version;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -41,8 +42,9 @@ fn main() -> io::Result<()> {
     let staged = tempfile::Builder::new().prefix("handoffd-deb-").tempdir()?;
     stage::all(&root, &programs, staged.path())?;
     let epoch = epoch(&root);
-    control::write(&programs, staged.path(), epoch)?;
-    let package = pack::pack(staged.path(), &out, epoch)?;
+    let version = version::of(&root, env!("CARGO_PKG_VERSION"));
+    control::write(&programs, staged.path(), &version, epoch)?;
+    let package = pack::pack(staged.path(), &out, &version, epoch)?;
     writeln!(io::stdout(), "{}", package.display())
 }
 
@@ -58,14 +60,9 @@ fn build(root: &Path) -> io::Result<PathBuf> {
 
 /// The time of every file in the package, in seconds.
 fn epoch(root: &Path) -> i64 {
-    let given = std::env::var("SOURCE_DATE_EPOCH").ok();
-    let commit = || {
-        let mut git = Command::new("git");
-        git.current_dir(root).args(["log", "-1", "--format=%ct"]);
-        output(&mut git).ok()
-    };
+    let given = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.trim().parse().ok());
     // A tree without a history is dated with the beginning of this project's first year.
-    given.or_else(commit).and_then(|text| text.trim().parse().ok()).unwrap_or(1_767_225_600)
+    given.or_else(|| Some(version::head(root)?.0)).unwrap_or(1_767_225_600)
 }
 
 /// Runs a program to its end.

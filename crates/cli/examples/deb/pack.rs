@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use crate::{output, run, stage};
 
 /// Makes the package in `out`, and names it.
-pub(crate) fn pack(staged: &Path, out: &Path, epoch: i64) -> io::Result<PathBuf> {
+pub(crate) fn pack(staged: &Path, out: &Path, version: &str, epoch: i64) -> io::Result<PathBuf> {
     let files = sums(staged)?;
     stage::write(&staged.join("DEBIAN/md5sums"), files.as_bytes())?;
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(epoch.try_into().unwrap_or_default());
@@ -19,7 +19,7 @@ pub(crate) fn pack(staged: &Path, out: &Path, epoch: i64) -> io::Result<PathBuf>
     build.env("SOURCE_DATE_EPOCH", epoch.to_string()).stdout(std::process::Stdio::null());
     run(&mut build)?;
     let architecture = output(Command::new("dpkg").arg("--print-architecture"))?;
-    Ok(out.join(format!("handoffd_{}_{}.deb", env!("CARGO_PKG_VERSION"), architecture.trim())))
+    Ok(out.join(format!("handoffd_{version}_{}.deb", architecture.trim())))
 }
 
 /// As `md5sum` writes them, sorted, with paths as they will be.

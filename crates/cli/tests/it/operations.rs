@@ -53,6 +53,26 @@ fn every_code_of_tasks_and_reports_is_explained() {
     check("### Tasks and reports", queue::Code::ALL.iter().map(|code| code.as_str()));
 }
 
+/// Those that stand as texts in the command line.
+#[test]
+fn every_code_of_commands_and_tools_is_explained() {
+    let said = [
+        ("commands/mcp/planner/answer.rs", &["daemon_not_running", "refused"][..]),
+        ("commands/mcp/planner/arguments.rs", &["invalid_parameters"]),
+        ("commands/mcp/planner/mod.rs", &["internal_error"]),
+        ("commands/prompt/mod.rs", &["budget_exceeded"]),
+    ];
+    for (file, words) in said {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file);
+        let source = std::fs::read_to_string(source).unwrap();
+        for word in words {
+            assert!(source.contains(&format!("\"{word}\"")), "{file} does not say {word} any more");
+        }
+    }
+    let words = said.iter().flat_map(|(_, words)| *words).copied();
+    check("### The commands and the tools of a model", words.chain([mcp::Denied::CODE]));
+}
+
 /// The door's, the packet's own, and the composer's, which are texts there.
 #[test]
 fn every_code_of_packets_is_explained() {
