@@ -272,7 +272,19 @@ fn a_configuration_that_is_invalid_or_odd() {
     let told = format!("{}{}", said.stdout, said.stderr);
     assert_eq!(told.matches("`log.level`").count(), 1, "it is told once: {said}");
     write(&file, b"[lug]\n");
-    check(&world, "configuration", "warning", &["lug"]);
+    check(&world, "configuration", "warning", &["lug", "handoffd --check"]);
+    write(&file, b"");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o646)).unwrap();
+    check(&world, "configuration", "warning", &["| chmod o-w {HOME}/.config/handoffd/config.toml"]);
+    std::fs::remove_file(&file).unwrap();
+    let log = write(&world.root().join("log"), b"");
+    write(&file, format!("[log]\ndir = \"{}\"\n", log.display()).as_bytes());
+    check(
+        &world,
+        "configuration",
+        "fault",
+        &["is not a folder, so no daemon starts", "| mv {ROOT}/log {ROOT}/log.old"],
+    );
 }
 
 #[test]

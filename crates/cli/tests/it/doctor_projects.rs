@@ -209,7 +209,7 @@ fn packets_behind_a_gap_broken_records_and_ledgers_that_take_no_row() {
     write(&home.join("agents/.ephemeral").join(id).join("agent.toml"), b"nonsense");
     check(&world, "team", "warning", &["is broken", "handoff team remove"]);
     std::fs::create_dir(home.join("artifacts.jsonl")).unwrap();
-    check(&world, "team", "fault", &["rows about packets are lost"]);
+    check(&world, "team", "fault", &["rows about packets are lost", "artifacts.jsonl.old"]);
 }
 
 #[test]

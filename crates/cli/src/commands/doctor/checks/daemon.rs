@@ -40,8 +40,21 @@ fn absent(world: &World, message: &str) -> Finding {
             };
             Finding::fault(what, remedy)
         }
-        None => Finding::fault(format!("{message}: nothing is handed over meanwhile"), world.restart()),
+        None => match closed_lock(world) {
+            Some((lock, command)) => Finding::fault(
+                format!("no daemon can start: its lock {lock} cannot be used: permission is missing"),
+                command,
+            ),
+            None => Finding::fault(format!("{message}: nothing is handed over meanwhile"), world.restart()),
+        },
     }
+}
+
+fn closed_lock(world: &World) -> Option<(String, String)> {
+    let lock = world.places.as_ref().ok()?.instance_lock();
+    // A folder above it that is closed is told by `socket`.
+    let command = store::allow(&lock).filter(|_| lock.exists())?;
+    Some((lock.display().to_string(), command))
 }
 
 fn is_stopped(pid: u32) -> bool {

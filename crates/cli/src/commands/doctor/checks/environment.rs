@@ -79,7 +79,10 @@ fn notices(world: &World, path: &OsStr) -> Vec<Finding> {
     missing
         .map(|program| {
             let what = format!("`notify.command` is not found by the service: {program}");
-            Finding::fault(what, format!("name it with its whole path ({}) in the configuration", quoted(program)))
+            Finding::fault(
+                what,
+                format!("name it with its whole path in the configuration; `command -v {}` tells it", quoted(program)),
+            )
         })
         .collect()
 }

@@ -22,6 +22,7 @@ mod unit;
 mod versions;
 mod work_logs;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::finding::{Finding, Named, State};
@@ -68,6 +69,11 @@ const OF_PI: &[(&str, OfProject)] = &[
     ("leftovers", leftovers::check),
     ("events", events::check),
 ];
+
+/// The command that opens a file or folder that cannot be read, where a mode forbids it.
+fn opened(path: &Path) -> Option<String> {
+    std::fs::File::open(path).err().and_then(|_| store::allow(path))
+}
 
 /// Everything that there is to say, always in the same order.
 pub(super) fn all(world: &Arc<World>) -> Vec<Finding> {

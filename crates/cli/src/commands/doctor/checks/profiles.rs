@@ -5,7 +5,7 @@ use profiles::{Note, Reason};
 use queue::{AcceptanceRole, Agent};
 
 use super::super::repair::Repair;
-use super::{Finding, Subject, World};
+use super::{Finding, Subject, World, opened};
 use crate::commands::init;
 use crate::shell::quoted;
 
@@ -73,14 +73,19 @@ fn lacking(
 fn note(note: &Note) -> Finding {
     let what = note.to_string();
     match &note.reason {
-        Reason::SettingsUnusable(_) => Finding::fault(what, "correct the settings file: Pi cannot use it either"),
+        Reason::SettingsUnusable(_) => {
+            let command = opened(&note.path);
+            Finding::fault(what, command.unwrap_or("correct the settings file: Pi cannot use it either".to_owned()))
+        }
         Reason::ProviderOverrides => Finding::note(what),
         Reason::Ambiguous { .. } => Finding::warning(what, "rename one of them; launch the others by their full names"),
         Reason::PastLimit | Reason::Cut { .. } => Finding::warning(what, "remove what is not needed"),
         Reason::OutsidePlace => {
             Finding::warning(what, "put the file itself there, or keep what the link leads to at home")
         }
-        Reason::Unreadable { .. } => Finding::warning(what, "make it readable"),
+        Reason::Unreadable { .. } => {
+            Finding::warning(what, opened(&note.path).unwrap_or("make it readable".to_owned()))
+        }
         _ => Finding::warning(what, "correct the profile: pi-subagents does not load it either"),
     }
 }

@@ -1,6 +1,8 @@
 //! The home of packets: whether its ledgers take a row (D38), which legs have a gap or a file that is passed over (D35), and
 //! members whose record is broken.
 
+use std::path::Path;
+
 use store::sys::Sys;
 use team::compose::{Packets, read_leg};
 use team::{Home, HomeError, ledger, listing, members};
@@ -20,7 +22,14 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     if !home.path().exists() {
         return vec![Finding::good("there are no packets yet")];
     }
-    let mut findings: Vec<Finding> = ledger::check(&home).into_iter().map(|(_, fault)| cannot_write(&fault)).collect();
+    let mut findings: Vec<Finding> = ledger::check(&home)
+        .iter()
+        .map(|(ledger, fault)| cannot_write(&home.path().join(ledger.file()), fault))
+        .collect();
+    findings.extend(store::allow(home.path()).map(|command| {
+        let what = format!("no packet can be filed in {}: permission is missing", home.path().display());
+        Finding::fault(what, command)
+    }));
     match members::list(&home) {
         Ok(listed) => findings.extend(listed.iter().filter_map(|one| {
             let why = one.member.as_ref().err()?;
@@ -36,13 +45,19 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     findings
 }
 
-fn cannot_write(fault: &str) -> Finding {
+fn cannot_write(path: &Path, fault: &str) -> Finding {
     let what = format!("rows about packets are lost: {fault}");
-    Finding::fault(what, "make it a file that you can write, or move it away")
+    let command = store::allow(path).filter(|_| path.is_file());
+    Finding::fault(what, command.unwrap_or_else(|| store::put_aside(path)))
 }
 
 fn unreadable(error: &HomeError) -> Finding {
-    Finding::fault(error.to_string(), error.advice().unwrap_or("put a plain folder in its place"))
+    let command = match error {
+        HomeError::Io(fault) => fault.remedy(),
+        HomeError::Missing(_) | HomeError::Path { .. } => None,
+    };
+    let advice = || error.advice().unwrap_or("put a plain folder in its place").to_owned();
+    Finding::fault(error.to_string(), command.unwrap_or_else(advice))
 }
 
 /// The newest goals come last in no order that is known, so all are read up to a limit, and what is left out is said.
