@@ -28,7 +28,7 @@ fn a_task_goes_from_submit_to_its_verdict_in_both_eras() {
         let waiting = client.call("handoff_wait", &json!({"timeout_secs": 0}));
         waiting.says(&[
             "T-1 has not ended",
-            "It goes on when a person opens one",
+            "It goes on when a person opens a worker's session",
             "This is no failure: call handoff_wait again",
         ]);
         assert_eq!(waiting.text.matches("session is attached").count(), 1, "said once: {}", waiting.text);
@@ -107,6 +107,8 @@ fn every_fault_is_told_at_once_and_nothing_is_written() {
         "`working_dir`",
         "nothing was written",
     ]);
+    let slip = client.call("handoff_submit", &with(wrong.clone(), &json!({"gates": "none"})));
+    slip.says(&["`gates` is no parameter", "`instruction` is blank", "`scope[1]`", "`working_dir`"]);
     let slip = client.call("handoff_submit", &with(wrong, &json!({"gates": "none", "project": 7})));
     slip.says(&["`gates` is no parameter", "`project` must be a string", "`instruction` is blank", "`gate_reason`"]);
     assert_eq!(slip.content["code"], "invalid_parameters");

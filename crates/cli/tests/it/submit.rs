@@ -96,6 +96,8 @@ fn a_key_that_nobody_reads_is_named() {
     let named = "`gates` is no field of a task: it stays in the file, and nobody reads it; did you mean `gate`?";
     assert!(said.stderr.contains(named), "{said}");
     assert!(env.run(&["lint"]).stderr.contains(named));
+    let refused = world().run_with_input(&["submit", "-"], r#"{"gates": "none"}"#);
+    assert!(refused.code == 1 && refused.stderr.contains(named), "with what it is refused for: {refused}");
 }
 
 #[test]

@@ -163,7 +163,9 @@ fn validate(
     let document = Document::parse(text.as_bytes()).map_err(|problem| invalid(vec![problem.message]))?;
     match queue::assess(&document, root) {
         Assessment::Reject(problems) | Assessment::Leave(problems) => {
-            Err(invalid(problems.into_iter().map(|problem| problem.message).collect()))
+            // A key that nobody reads may be what another one lacks.
+            let keys = remarks::of_keys(task.unknown_keys());
+            Err(invalid(problems.into_iter().map(|problem| problem.message).chain(keys).collect()))
         }
         _ => {
             let mut remarks = remarks::of_keys(task.unknown_keys());

@@ -92,7 +92,7 @@ pub(super) fn nobody(project: &ProjectStatus) -> &'static str {
     match (&project.task, project.reason) {
         (Some(_), _) => "It goes on when that session is open again: tell the person.",
         (None, Some(StateReason::NoSession)) => {
-            "It goes on when a person opens one in the project's folder: tell them."
+            "It goes on when a person opens a worker's session in its folder: tell them."
         }
         (None, _) => "No worker's session is attached: nothing is taken up until a person opens one there.",
     }

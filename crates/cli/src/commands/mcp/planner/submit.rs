@@ -10,18 +10,22 @@ use crate::commands::submit::{Submitted, Written, default_role, fill, submit};
 use crate::context::Context;
 use crate::daemon;
 use crate::failure::Failure;
+use crate::{projects, queue_file};
+use store::ProjectRoot;
 use wire::error::ErrorCode;
 use wire::status::ProjectStatus;
 
 const NOTHING: &str = "nothing was written; mend all of it and call this again";
 
 pub(super) fn answer(ctx: &Context, arguments: &Arguments) -> Result<Told, Failure> {
-    let mut problems = arguments.unknown();
+    let mut problems = Vec::new();
     let project = arguments.project(&mut problems);
+    let root = if problems.is_empty() { projects::root(ctx, project).ok() } else { None };
+    problems.splice(..0, arguments.unknown());
     let task = task(ctx, arguments)?;
     if !problems.is_empty() {
-        // What can be seen of the task without its folder is told with the rest.
-        problems.extend(faults(&task));
+        // What can be seen of the task is told with the rest, without its folder if that is not known.
+        problems.extend(faults(&task, root.and_then(|root| queue_file::open_root(&root).ok()).as_ref()));
         return Err(arguments.invalid(problems).hint(NOTHING));
     }
     let submitted = submit(ctx, project, &task).map_err(|failure| match failure.code {
@@ -29,7 +33,7 @@ pub(super) fn answer(ctx: &Context, arguments: &Arguments) -> Result<Told, Failu
         Some(code) if code == ErrorCode::QueueBusy.as_str() => failure.hint(
             "a project has one task at a time: handoff_wait for it, or handoff_cancel it if it is not wanted any more",
         ),
-        Some(code) if code == ErrorCode::UnknownProject.as_str() => failure.problems(faults(&task)),
+        Some(code) if code == ErrorCode::UnknownProject.as_str() => failure.problems(faults(&task, None)),
         _ => failure,
     })?;
     Ok(match submitted {
@@ -50,10 +54,14 @@ fn task(ctx: &Context, arguments: &Arguments) -> Result<Submission, Failure> {
     Ok(task)
 }
 
-/// What is wrong with a task as far as its text tells.
-fn faults(task: &Submission) -> Vec<String> {
+/// What is wrong with a task as far as its text, and its folder, tell.
+fn faults(task: &Submission, root: Option<&ProjectRoot>) -> Vec<String> {
     let document = queue::submit(None, task).ok().and_then(|text| Document::parse(text.as_bytes()).ok());
-    let problems = document.and_then(|document| queue::planner_unresolved(&document).err()).unwrap_or_default();
+    let judged = document.map(|document| match root {
+        Some(root) => queue::planner(&document, root),
+        None => queue::planner_unresolved(&document),
+    });
+    let problems = judged.and_then(Result::err).unwrap_or_default();
     problems.into_iter().map(|problem| problem.message).collect()
 }
 
