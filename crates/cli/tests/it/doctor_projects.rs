@@ -123,6 +123,12 @@ fn profiles_without_the_roles_and_profiles_that_do_not_count() {
     check(&world, "profiles", "fault", &["no task can end COMPLETE"]);
     assert_eq!(world.run(&["doctor", "--fix"]).code, 1, "a daemon is still missing");
     check(&world, "profiles", "good", &[]);
+    // No example can be made below what is no folder, so none is offered.
+    std::fs::remove_dir_all(world.project().join(".pi/agents")).unwrap();
+    let file = world.file(".pi/agents", "");
+    check(&world, "profiles", "fault", &["no task can end COMPLETE", "in a profile that counts"]);
+    assert!(doctor(&world).stdout.contains("mv {PROJECT}/.pi/agents {PROJECT}/.pi/agents.old"));
+    std::fs::remove_file(file).unwrap();
     world.file(".pi/settings.json", "{");
     check(&world, "profiles", "fault", &["no agent can be launched"]);
 }

@@ -75,8 +75,10 @@ fn is_there(root: &Path, role: AcceptanceRole) -> bool {
     root.join(example(role)).symlink_metadata().is_ok()
 }
 
-/// Whether [`make`] would make the example of this role.
+/// Whether [`make`] would make the example of this role: not behind a folder that is closed, or is none.
 pub(super) fn would_make(project: &ProjectDir, role: AcceptanceRole) -> bool {
     let folder = example(role).rsplit_once('/').map_or(".", |(folder, _)| folder);
-    matches!(project.resolve(folder), Resolution::Inside { .. }) && !is_there(project.resolved_path(), role)
+    let there = project.resolved_path().join(example(role)).symlink_metadata();
+    let is_free = there.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    matches!(project.resolve(folder), Resolution::Inside { .. }) && is_free
 }

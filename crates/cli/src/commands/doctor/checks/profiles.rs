@@ -77,6 +77,7 @@ fn note(note: &Note) -> Finding {
             let command = opened(&note.path);
             Finding::fault(what, command.unwrap_or("correct the settings file: Pi cannot use it either".to_owned()))
         }
+        Reason::NotAFolder => Finding::warning(what, store::put_aside(&note.path)),
         Reason::ProviderOverrides => Finding::note(what),
         Reason::Ambiguous { .. } => Finding::warning(what, "rename one of them; launch the others by their full names"),
         Reason::PastLimit | Reason::Cut { .. } => Finding::warning(what, "remove what is not needed"),
