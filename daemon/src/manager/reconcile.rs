@@ -1,6 +1,6 @@
 //! From what all places say to what runs: start what is new, tell what changed, bring to an end what nobody names (D71).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::actor::{self, ProjectSpec};
 use crate::config::{Config, Settings};
 use crate::files::FileError;
 use crate::projects::Entry;
-use crate::registry::{ByOption, Project, ProjectList, StateFileError, merge_projects};
+use crate::registry::{ByOption, Index, Project, ProjectList, StateFileError, merge_projects};
 
 /// Folders by the path that names them.
 type Looked = HashMap<PathBuf, Seen>;
@@ -67,8 +67,9 @@ impl State {
     }
 
     fn end_unwanted(&mut self, wanted: &[Project]) {
+        let index = Index::of(wanted.iter().map(|project| (&*project.path, project.id)));
         let unwanted = |known: &&mut Known| {
-            known.standing != Standing::Removing && !wanted.iter().any(|project| is_same(known, project))
+            known.standing != Standing::Removing && index.find(&known.project.path, known.folder).is_none()
         };
         for known in self.known.iter_mut().filter(unwanted) {
             tracing::info!(project = %known.project.path.display(), "the project is no longer configured; it leaves");
@@ -83,8 +84,9 @@ impl State {
     /// Tells running projects what changed, and answers which ones do not run yet.
     async fn update_known(&mut self, wanted: Vec<Project>, seen: &Looked, config: &Config) -> Vec<Project> {
         let mut new = Vec::new();
+        let index = Index::of(self.known.iter().map(|known| (known.project.path.clone(), known.folder)));
         for project in wanted {
-            let Some(at) = self.known.iter().position(|known| is_same(known, &project)) else {
+            let Some(at) = self.position(&index, &project) else {
                 new.push(project);
                 continue;
             };
@@ -99,13 +101,22 @@ impl State {
         new
     }
 
+    /// Where the running one is. The list may have changed a little since it was indexed.
+    fn position(&self, index: &Index<Arc<Path>>, project: &Project) -> Option<usize> {
+        let indexed = index.find(&project.path, project.id);
+        let still = indexed.filter(|&at| self.known.get(at).is_some_and(|known| is_same(known, project)));
+        still.or_else(|| self.known.iter().position(|known| is_same(known, project)))
+    }
+
     async fn update(&mut self, at: usize, wanted: &Project, seen: Option<&Seen>, config: &Config) {
         let known = &mut self.known[at];
         known.is_named_by(wanted);
         if let Some(seen) = seen {
             let appeared = known.folder.is_none() && seen.root.id.is_some();
-            known.folder = seen.root.id;
-            self.hub.projects.set_folder(&known.project.path, known.folder);
+            if known.folder != seen.root.id {
+                known.folder = seen.root.id;
+                self.hub.projects.set_folder(&known.project.path, known.folder);
+            }
             if appeared {
                 self.refused.appeared(&known.project.path, known.folder);
             }
@@ -163,14 +174,14 @@ impl State {
     async fn start_all(&mut self, new: Vec<Project>, owned: &[PathBuf], seen: &Looked, config: &Config) {
         let active = new.iter().filter(|project| project.enabled());
         self.owned.add(active.map(|project| project.path.clone()).collect()).await;
+        let before: HashSet<&Path> = owned.iter().map(PathBuf::as_path).collect();
         for project in new {
-            let owned_before = owned.contains(&project.path);
+            let owned_before = before.contains(project.path.as_path());
             self.start(&project, owned_before, seen.get(&project.path), config);
         }
-        for path in owned {
-            if !self.known.iter().any(|known| *known.project.path == **path) {
-                self.take_up_to_leave(path, config);
-            }
+        let running: HashSet<Arc<Path>> = self.known.iter().map(|known| known.project.path.clone()).collect();
+        for path in owned.iter().filter(|path| !running.contains(path.as_path())) {
+            self.take_up_to_leave(path, config);
         }
     }
 

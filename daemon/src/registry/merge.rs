@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::list::{Entry, ProjectList, same_path};
+use super::index::Index;
+use super::list::{Entry, ProjectList};
 use super::select::Candidate;
 use crate::config::{Config, ProjectConfig};
 use crate::folder_id::FolderId;
@@ -100,27 +101,36 @@ pub fn merge_projects(
     options: &[PathBuf],
     look: impl Fn(&Path) -> Root,
 ) -> Vec<Project> {
-    let mut projects = Vec::new();
+    let mut merged = Merged { projects: Vec::new(), index: Index::of([]), look };
     for entry in &list.projects {
-        let project = find_or_add(&mut projects, &entry.path, &look);
-        project.entry.get_or_insert_with(|| entry.clone());
+        merged.at(&entry.path).entry.get_or_insert_with(|| entry.clone());
     }
     for configured in &config.projects {
-        find_or_add(&mut projects, &configured.path, &look).config = Some(configured.clone());
+        merged.at(&configured.path).config = Some(configured.clone());
     }
     for path in options {
-        find_or_add(&mut projects, path, &look).by_option = ByOption::Named;
+        merged.at(path).by_option = ByOption::Named;
     }
-    projects
+    merged.projects
 }
 
-fn find_or_add<'p>(projects: &'p mut Vec<Project>, path: &Path, look: impl Fn(&Path) -> Root) -> &'p mut Project {
-    let root = look(path);
-    let same = |known: &Project| same_path(&known.path, path) || (root.id.is_some() && known.id == root.id);
-    let index = projects.iter().position(same).unwrap_or_else(|| {
-        let Root { path, id } = root;
-        projects.push(Project { path, id, entry: None, config: None, by_option: ByOption::NotNamed });
-        projects.len() - 1
-    });
-    &mut projects[index]
+/// What has been put together so far.
+struct Merged<L> {
+    projects: Vec<Project>,
+    index: Index<PathBuf>,
+    look: L,
+}
+
+impl<L: Fn(&Path) -> Root> Merged<L> {
+    /// The project that this path names; a new one if it is the first time.
+    fn at(&mut self, path: &Path) -> &mut Project {
+        let Root { path: root, id } = (self.look)(path);
+        let at = self.index.find(path, id).unwrap_or_else(|| {
+            let at = self.projects.len();
+            self.index.add(root.clone(), id, at);
+            self.projects.push(Project { path: root, id, entry: None, config: None, by_option: ByOption::NotNamed });
+            at
+        });
+        &mut self.projects[at]
+    }
 }

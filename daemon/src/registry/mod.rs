@@ -4,6 +4,7 @@
 //! notices by [`Registry::stamp`]. What a project does is not known here, and nothing of a project is ever written.
 
 mod error;
+mod index;
 mod list;
 mod merge;
 mod owned;
@@ -17,6 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use error::RegistryError;
+pub(crate) use index::Index;
 pub use list::{Change, Entry, ProjectList};
 pub use merge::{ByOption, Project, Root, all_projects, merge_projects};
 pub use owned::Owned;

@@ -64,10 +64,13 @@ impl Stamps {
     pub(super) fn differs(&self, look: &Look, by: By, now: Instant) -> bool {
         match *look {
             Look::Moved => !self.moved,
-            Look::Named { queue, lock } => {
-                self.moved || queue != self.queue || lock != self.lock || self.is_doubtful(by, now)
-            }
+            Look::Named { queue, lock } => lock != self.lock || self.queue_differs(queue, by, now),
         }
+    }
+
+    /// As [`Stamps::differs`], of the queue alone, in folders that were not looked at.
+    pub(super) fn queue_differs(&self, queue: Option<Stamp>, by: By, now: Instant) -> bool {
+        self.moved || queue != self.queue || self.is_doubtful(by, now)
     }
 
     /// The actor was told of `look`.

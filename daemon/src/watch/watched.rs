@@ -48,12 +48,36 @@ struct Seen {
     notes: u64,
     /// The actor's file work writes; see [`Watched::begin_write`].
     writing: bool,
-    /// Counts sweeps, for the close looks among the glances.
+    /// Counts sweeps, for the looks that not every sweep needs.
     sweeps: u8,
 }
 
 /// Every so manieth sweep looks closely: a glance does not see a folder that was replaced by a link to itself.
 const CLOSE_LOOK_EVERY: u8 = 8;
+/// Every so manieth sweep looks at the lock and the names of folders that events watch, too; these rarely change, and each
+/// write checks them anyway (D18).
+const GLANCE_EVERY: u8 = 4;
+
+/// How much a sweep looks at. Of a thousand idle projects these looks are nearly all that the daemon does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// At `tasks.json`: one file.
+    Queue,
+    /// At the lock by its whole name, too: two files.
+    Glance,
+    /// At the folders, too: four.
+    Close,
+}
+
+impl Depth {
+    const fn of(sweep: u8, has_events: bool) -> Self {
+        match sweep {
+            0 => Self::Close,
+            sweep if has_events && !sweep.is_multiple_of(GLANCE_EVERY) => Self::Queue,
+            _ => Self::Glance,
+        }
+    }
+}
 
 /// A write of ours that has begun; dropped, it is over.
 #[derive(Debug)]
@@ -160,17 +184,17 @@ impl Watched {
     /// Looks, compares, and tells the actor if something differs or `weight` says so. Does not allocate when nothing
     /// differs. Blocks as long as the file system does.
     pub(super) fn look(&self, by: By, weight: Weight, now: Instant) -> Looked {
-        let (folder, notes) = {
+        let (folder, notes, sweep) = {
             let mut seen = lock(&self.seen);
             if seen.writing {
                 return Looked::Writing;
             }
             seen.sweeps = (seen.sweeps + 1) % CLOSE_LOOK_EVERY;
-            (seen.folder.upgrade(), seen.notes)
+            (seen.folder.upgrade(), seen.notes, seen.sweeps)
         };
         if by == By::Sweep
             && weight == Weight::Compare
-            && folder.as_deref().is_some_and(|folder| self.is_same(folder, now))
+            && folder.as_deref().is_some_and(|folder| self.is_same(folder, sweep, now))
         {
             return if self.mail.strong_count() == 0 { Looked::NoActor } else { Looked::Same };
         }
@@ -194,15 +218,18 @@ impl Watched {
         told
     }
 
-    /// Whether a glance is enough for this sweep, and finds everything as it was. Two looks at files instead of four: with
-    /// many projects that is most of what an idle daemon does.
-    fn is_same(&self, folder: &ProjectDir, now: Instant) -> bool {
-        if lock(&self.seen).sweeps == 0 {
-            return false;
+    /// Whether less than a close look is enough for this sweep, and finds everything as it was.
+    fn is_same(&self, folder: &ProjectDir, sweep: u8, now: Instant) -> bool {
+        match Depth::of(sweep, self.has_events()) {
+            Depth::Queue => folder
+                .stamp(store::Watched::Queue)
+                .is_ok_and(|queue| !lock(&self.seen).stamps.queue_differs(queue, By::Sweep, now)),
+            Depth::Glance => folder.glance().is_some_and(|(queue, lock_file)| {
+                let look = Look::Named { queue, lock: Some(lock_file) };
+                !lock(&self.seen).stamps.differs(&look, By::Sweep, now)
+            }),
+            Depth::Close => false,
         }
-        let Some((queue, lock_file)) = folder.glance() else { return false };
-        let look = Look::Named { queue, lock: Some(lock_file) };
-        !lock(&self.seen).stamps.differs(&look, By::Sweep, now)
     }
 
     /// Lets changes go to the actor directly.
@@ -330,6 +357,10 @@ impl Watched {
     #[cfg(test)]
     pub(super) fn is_unmarked(&self) -> bool {
         self.mark.load(Ordering::Acquire) == 0
+    }
+
+    fn has_events(&self) -> bool {
+        matches!(&*lock(&self.how), How::Events { .. })
     }
 
     /// The folder whose route leads here.
