@@ -101,6 +101,18 @@ fn a_work_log_that_takes_no_line() {
 }
 
 #[test]
+fn a_context_file_that_keeps_tasks_away() {
+    let world = world();
+    check(&world, "context", "good", &["no context file is named"]);
+    world.file(".pi/handoff.toml", "[context]\nfiles = [\"notes.md\"]\n");
+    check(&world, "context", "good", &["can be handed over"]);
+    world.file("notes.md", b"\xff");
+    check(&world, "context", "fault", &["no task is started", "notes.md", "is not UTF-8", "`context.files`"]);
+    world.file(".pi/handoff.toml", "[context]\nfiles = [\"src\"]\n");
+    check(&world, "context", "fault", &["is not a regular file"]);
+}
+
+#[test]
 fn profiles_without_the_roles_and_profiles_that_do_not_count() {
     let world = world();
     check(&world, "profiles", "good", &["1 may write and 1 only read"]);

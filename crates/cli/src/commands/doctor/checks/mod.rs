@@ -2,6 +2,7 @@
 //! does not answer must not take the answers about all else with it.
 
 mod config;
+mod context;
 mod daemon;
 mod disk;
 mod environment;
@@ -65,6 +66,7 @@ const OF_PROJECT: &[(&str, OfProject)] = &[
 const OF_PI: &[(&str, OfProject)] = &[
     ("locks", locks::check),
     ("work-logs", work_logs::check),
+    ("context", context::check),
     ("profiles", profiles::check),
     ("leftovers", leftovers::check),
     ("events", events::check),
