@@ -1,7 +1,7 @@
 //! Words of a command line as a POSIX shell splits and quotes them: as far as the commands go that handoffd suggests.
 //! No variables, no globs, nothing is run here.
 
-pub(crate) use store::quoted;
+pub(crate) use queue::quoted;
 
 /// Splits a command line into words; `None` for an open quote.
 pub(crate) fn split(line: &str) -> Option<Vec<String>> {

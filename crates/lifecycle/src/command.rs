@@ -2,15 +2,7 @@
 //!
 //! The machine names them as they work in the project's root; [`elsewhere`] makes one that works in any folder.
 
-/// For a shell: as it is where that is harmless, else in single quotes.
-pub(crate) fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
-    if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    let clean: String = text.chars().filter(|c| !c.is_control()).collect();
-    format!("'{}'", clean.replace('\'', "'\\''"))
-}
+use queue::quoted;
 
 /// `handoff show`, for any folder.
 #[must_use]

@@ -1,6 +1,7 @@
 //! The words of a status: one sentence why, and the one command next (promise 7). Decides nothing.
 
-use crate::command::quoted;
+use queue::quoted;
+
 use crate::event::BusyWith;
 use crate::state::{Delivery as Stage, Halt, Lock, Presence, Project, Running, Task, Turn};
 use crate::status::{Reason, State};

@@ -24,6 +24,7 @@ mod planner;
 mod problem;
 mod report;
 mod run;
+mod shell;
 mod submit;
 mod text;
 mod transition;
@@ -43,6 +44,7 @@ pub use planner::Planner;
 pub use problem::{Code, Problem};
 pub use report::{Accepted, AsyncStatus, GateEvidence, ReportContext, ReportStatus, WorkerEvidence, check_report};
 pub use run::{Observed, Run, RunState};
+pub use shell::quoted;
 pub use submit::{Submission, SubmitError, idle_document, submit};
 pub use transition::{
     Finished, cancel_pending, cancellation_text, demote, finish_by_us, finish_from_report, format_time, reject,

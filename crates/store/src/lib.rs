@@ -56,7 +56,7 @@ pub use lock::{
 };
 pub use project::{Moved, OpenError, PiFolder, ProjectDir, ProjectRoot, Watched};
 pub use read::{FileBytes, Limit, OpenQueue, ReadError};
-pub use remedy::{allow, put_aside, quoted};
+pub use remedy::{allow, put_aside};
 pub use replace::{Expected, Method, ReplaceError, Replaced};
 pub use staged::{Staged, Unsynced};
 pub use stamp::{Identity, Stamp};

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use queue::quoted;
 use rustix::fs::{Access, AtFlags, CWD, accessat, lstat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -118,14 +119,4 @@ pub fn put_aside(path: &Path) -> String {
 
 fn word(path: &Path) -> String {
     quoted(&path.to_string_lossy())
-}
-
-/// A word as it can be pasted into a shell.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -35,7 +35,7 @@ pub(super) fn replace(dir: &ProjectDir, error: &ReplaceError) -> Failure {
     match error {
         ReplaceError::Changed { .. } => Failure::Changed,
         ReplaceError::ForeignOwner { path, .. } => {
-            let next = Some(format!("sudo chown \"$(id -un)\" {}", store::quoted(&path.to_string_lossy())));
+            let next = Some(format!("sudo chown \"$(id -un)\" {}", queue::quoted(&path.to_string_lossy())));
             Failure::ForeignOwner(Cause { words: error.to_string(), next })
         }
         ReplaceError::Moved(at) => moved(dir, at),

@@ -179,7 +179,7 @@ fn io_error(act: &'static str, path: &Path, source: io::Error) -> FolderError {
 
 /// A path as one word of a shell command.
 fn quoted(path: &Path) -> String {
-    store::quoted(&path.to_string_lossy())
+    queue::quoted(&path.to_string_lossy())
 }
 
 #[cfg(test)]
