@@ -20,6 +20,7 @@ const FIRST_STATE: Duration = Duration::from_secs(1);
 impl State {
     /// `project.add`
     pub(super) async fn add(&mut self, path: PathBuf, answer: Responder) {
+        self.keep_list().await;
         let registry = self.registry.clone();
         let added = self.hub.pool.run(move || registry.add(&path, None)).await;
         let entry = match added {
@@ -95,7 +96,8 @@ impl State {
         self.dismissed.push(path.to_path_buf());
     }
 
-    async fn make_durable(&self, path: &Path, change: &Control) -> Result<(), ErrorObject> {
+    async fn make_durable(&mut self, path: &Path, change: &Control) -> Result<(), ErrorObject> {
+        self.keep_list().await;
         let (registry, path) = (self.registry.clone(), path.to_path_buf());
         let change = match change {
             Control::Pause => Some(Change::Pause),
@@ -110,11 +112,14 @@ impl State {
                     Some(change) => apply(list, path, change),
                     None => list.projects.retain(|entry| entry.path != path),
                 }
-                Ok(())
+                Ok(list.clone())
             })
         };
         match self.hub.pool.run(write).await {
-            Ok(Ok(())) => Ok(()),
+            Ok(Ok(list)) => {
+                self.list = list;
+                Ok(())
+            }
             Ok(Err(error)) => Err(refusal(&error)),
             Err(error) => Err(ErrorObject::internal(&error.to_string())),
         }
@@ -161,7 +166,9 @@ fn apply(list: &mut ProjectList, path: PathBuf, change: Change) {
 
 fn refusal(error: &RegistryError) -> ErrorObject {
     let code = match error {
-        RegistryError::NoFolder { .. } | RegistryError::NotUtf8 { .. } => ErrorCode::NotAFolder,
+        RegistryError::NoFolder { .. } | RegistryError::NotUtf8 { .. } | RegistryError::Everything => {
+            ErrorCode::NotAFolder
+        }
         _ => ErrorCode::CannotWrite,
     };
     Refusal::new(code, error.to_string()).into()

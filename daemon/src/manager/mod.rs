@@ -30,7 +30,7 @@ use self::owned::OwnedList;
 use self::shown::ShownCell;
 use crate::hub::Hub;
 use crate::logging::LogGuard;
-use crate::registry::{Registry, Stamp, StateFileError};
+use crate::registry::{ProjectList, Registry, Stamp, StateFileError};
 use crate::server::attach_again::Refused;
 use crate::supervision::Supervisor;
 
@@ -72,6 +72,8 @@ struct State {
     shown: Arc<ShownCell>,
     registry: Registry,
     stamp: Option<Stamp>,
+    /// The registry as it was read last.
+    list: ProjectList,
     looks: u32,
     owned: OwnedList,
     folders: Folders,
@@ -100,6 +102,7 @@ pub async fn start(parts: Parts) -> Result<Manager, StateFileError> {
         log: parts.log,
         shown: Arc::clone(&shown),
         stamp: None,
+        list: ProjectList::default(),
         looks: 0,
         known: Vec::new(),
         dismissed: Vec::new(),
@@ -155,8 +158,6 @@ impl State {
         let error = self.reconcile().await.err().map(|error| error.to_string());
         if let Some(error) = &error {
             tracing::error!(error, "the registry cannot be read; projects stay as they are");
-            // Told once: it is read again when it changes.
-            self.stamp = self.registry.stamp();
         }
         self.shown.set_registry_error(error);
     }

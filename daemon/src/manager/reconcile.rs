@@ -32,9 +32,14 @@ impl State {
     }
 
     async fn reconcile_with(&mut self, owned: &[PathBuf]) -> Result<(), StateFileError> {
-        let stamp = self.registry.stamp();
-        let list = self.read_list().await?;
-        self.stamp = stamp;
+        self.keep_list().await;
+        // Of before the reading: what cannot be read is told once, and what comes meanwhile is seen.
+        self.stamp = self.registry.stamp();
+        let read = self.read_list().await?;
+        // One that is gone was not emptied: `handoff projects remove` leaves a file.
+        let is_gone = read.projects.is_empty() && self.registry.stamp().is_none();
+        let list = if is_gone { self.list.clone() } else { read };
+        self.list.clone_from(&list);
         let config = self.hub.config();
         let looked = self.folders.look_at(self.named_paths(&list, &config)).await;
         let look = |path: &Path| looked.get(path).map_or_else(|| Seen::unknown(path).root, |seen| seen.root.clone());
@@ -48,6 +53,31 @@ impl State {
         self.start_all(new, owned, &by_root, &config).await;
         self.shown.set_owned_error(self.owned.error.clone());
         Ok(())
+    }
+
+    /// Somebody deleted the list, or put a damaged one aside: it is written as it was read last.
+    pub(super) async fn keep_list(&self) {
+        if self.list.projects.is_empty() || self.registry.stamp().is_some() {
+            return;
+        }
+        let (registry, list) = (self.registry.clone(), self.list.clone());
+        let write = move || {
+            registry.update(|now| {
+                if now.projects.is_empty() {
+                    *now = list;
+                }
+                Ok(())
+            })
+        };
+        let file = self.hub.places.projects_file();
+        let file = file.display();
+        match self.hub.pool.run(write).await {
+            Ok(Ok(())) => tracing::warn!(%file, "the list of projects was gone; it was written again as it was"),
+            Ok(Err(error)) => {
+                tracing::error!(%file, %error, "the list of projects is gone and cannot be written again");
+            }
+            Err(error) => tracing::error!(%file, %error, "the list of projects is gone and cannot be written again"),
+        }
     }
 
     async fn read_list(&self) -> Result<ProjectList, StateFileError> {

@@ -37,6 +37,9 @@ pub enum RegistryError {
         /// The system's words.
         source: std::io::Error,
     },
+    /// Every folder of this machine lies in it.
+    #[error("/ cannot be a project: every folder lies in it")]
+    Everything,
     /// The name cannot be used.
     #[error("the name {name:?} {reason}")]
     BadName {

@@ -108,6 +108,9 @@ impl Registry {
         if path.to_str().is_none() {
             return Err(RegistryError::NotUtf8 { path });
         }
+        if path.parent().is_none() {
+            return Err(RegistryError::Everything);
+        }
         if let Some(name) = name {
             check_name(name).map_err(|reason| RegistryError::BadName { name: name.to_owned(), reason })?;
         }

@@ -68,6 +68,11 @@ async fn what_is_no_folder_cannot_be_added() {
         assert_eq!(client.refusal("project.add", json!({"path": path})).await, "not_a_folder");
     }
     assert_eq!(client.ask("project.add", json!({"path": "shop"})).await["error"]["code"], -32602);
+    let said = client.ask("project.add", json!({"path": "/"})).await["error"].take();
+    assert_eq!(
+        (&said["data"]["code"], &said["message"]),
+        (&json!("not_a_folder"), &json!("/ cannot be a project: every folder lies in it"))
+    );
 }
 
 #[tokio::test]
@@ -230,6 +235,35 @@ async fn a_damaged_registry_changes_nothing_and_is_told() {
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     assert!(has_lock(&root));
+}
+
+#[tokio::test]
+async fn a_list_that_is_deleted_or_put_aside_while_damaged_is_written_again() {
+    let world = World::new();
+    let (shop, bakery) = (world.project("shop"), world.project("bakery"));
+    let daemon = world.daemon(&[]).await;
+    let mut client = daemon.client().await;
+    for root in [&shop, &bakery] {
+        client.result("project.add", json!({"path": root})).await;
+    }
+    client.result("project.pause", json!({"project": "bakery"})).await;
+    let before = registered(&world);
+    let file = world.places().projects_file();
+    for damaged in [false, true] {
+        if damaged {
+            world.write("state/handoffd/projects.json", "{\"version\":1");
+        }
+        std::fs::remove_file(&file).unwrap();
+        crate::world::until("it is there again", || file.exists().then_some(())).await;
+        assert_eq!(registered(&world), before);
+        assert_eq!(projects(&mut client).await.len(), 2);
+    }
+    std::fs::remove_file(&file).unwrap();
+    client.result("project.resume", json!({"project": "bakery"})).await;
+    assert_eq!(registered(&world).projects.len(), 2, "a change at once writes all");
+    client.result("project.remove", json!({"project": "shop"})).await;
+    client.result("project.remove", json!({"project": "bakery"})).await;
+    wait_for(&mut client, 0, "").await;
 }
 
 #[tokio::test]

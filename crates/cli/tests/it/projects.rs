@@ -22,6 +22,10 @@ fn folders_are_added_listed_and_removed() {
     let listed = env.run(&["projects", "list", "--json"]).json();
     assert_eq!(listed["projects"][0]["name"], "shop");
     assert_eq!(listed["projects"][0]["enabled"], true);
+    for everything in [["projects", "add", "/"], ["init", "/", "--yes"]] {
+        let said = env.run(&everything);
+        assert!(said.code == 2 && said.stderr.contains("/ cannot be a project: every folder lies in it"), "{said}");
+    }
     assert_snapshot!(env.run(&["projects", "remove", "shp"]), @r"
     --- stderr
     Error: shp is no registered project; did you mean shop?

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use handoffd::config::WorkLogSettings;
-use handoffd::registry::{Added, Candidate, Project, Registry, enclosing};
+use handoffd::registry::{Added, Candidate, Project, Registry, RegistryError, enclosing};
 use jiff::Timestamp;
 use queue::AcceptanceRole;
 use store::sys::Sys;
@@ -65,6 +65,9 @@ impl Args {
             }
             ctx.out.note("this is your home and no project: only the Pi extension is installed");
             return pi::install(ctx).map(|()| Exit::Good);
+        }
+        if is_same(Path::new("/"), &dir) {
+            return Err(Failure::usage(RegistryError::Everything).hint("go to the project's root first"));
         }
         let project =
             ProjectDir::open(&dir, &Sys::real(), PiFolder::Create).map_err(|error| Failure::not_opened(&error))?;
