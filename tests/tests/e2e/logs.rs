@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use handoffd_tests::mount::Mount;
-use handoffd_tests::{Task, World, report, wait, world};
+use handoffd_tests::{Daemon, Project, Session, Task, World, report, wait, world};
 use serde_json::json;
 
 use crate::support::stage_with;
@@ -132,79 +132,92 @@ fn f274_an_idle_daemon_says_nothing() {
     wait::stays(Duration::from_secs(2), "twenty sweeps, no line", || stage.daemon.log().len() == before);
 }
 
-#[test]
-fn a_full_disk_stops_the_log_and_not_the_daemon_and_is_told_when_there_is_room_again() {
+/// A daemon whose log has a small disk of its own. Dropped in this order.
+struct SmallDisk {
+    session: Session,
+    daemon: Daemon,
+    project: Project,
+    folder: PathBuf,
+    _disk: Mount,
+    _world: World,
+}
+
+/// `None` where nothing can be mounted.
+fn on_a_small_disk() -> Option<SmallDisk> {
     if !Mount::possible() {
-        return;
+        return None;
     }
     let world = world!();
     let folder = world.path("log-disk");
     fs::create_dir(&folder).unwrap();
-    let _disk = Mount::tmpfs(&folder, 256).unwrap();
+    let disk = Mount::tmpfs(&folder, 256).unwrap();
     // What is debugged is never folded.
     world.settings(&format!("[log]\ndir = \"{}\"\nlevel = \"debug\"\n", folder.display()));
     let project = world.project("app");
     let daemon = world.start();
     let session = daemon.idle_session(&world, &project, "s-1");
-    let filler = folder.join("filler");
-    drop(fs::write(&filler, vec![b'x'; 512 * 1024]));
-    let run = |id: &str| {
-        project.plan(&Task::new(id));
-        let dispatch = session.wait_dispatch(id);
-        session.finish(&dispatch, report::complete());
-    };
+    Some(SmallDisk { session, daemon, project, folder, _disk: disk, _world: world })
+}
+
+impl SmallDisk {
+    /// A file that takes all the room there is.
+    fn fill(&self, name: &str) -> PathBuf {
+        let filler = self.folder.join(name);
+        drop(fs::write(&filler, vec![b'x'; 512 * 1024]));
+        filler
+    }
+
+    fn run(&self, id: &str) {
+        self.project.plan(&Task::new(id));
+        let dispatch = self.session.wait_dispatch(id);
+        self.session.finish(&dispatch, report::complete());
+    }
+
+    /// Whether the status says that lines are lost.
+    fn loses(&self) -> bool {
+        self.daemon.control().status()["daemon"]["warnings"].to_string().contains("lines were lost")
+    }
+}
+
+#[test]
+fn a_full_disk_stops_the_log_and_not_the_daemon_and_is_told_when_there_is_room_again() {
+    let Some(stage) = on_a_small_disk() else { return };
+    let filler = stage.fill("filler");
     // A page of the log may still have room; the lines of some tasks are more than that.
-    (0..12).for_each(|number| run(&format!("t-{number}")));
-    let text = || log_text(&folder);
+    (0..12).for_each(|number| stage.run(&format!("t-{number}")));
+    let text = || log_text(&stage.folder);
     assert!(!text().contains("t-11"), "the disk was full: {}", text());
     fs::remove_file(&filler).unwrap();
-    daemon.control().call("daemon.reload", json!({})).unwrap();
+    stage.daemon.control().call("daemon.reload", json!({})).unwrap();
     wait::until_true("the log goes on and says what it lost", || {
         let text = text();
         text.contains("log lines were lost") && text.contains("the configuration was read again")
     });
-    assert!(daemon.terminate().success());
-    let text = text();
+    assert!(stage.daemon.terminate().success());
+    let text = log_text(&stage.folder);
     assert!(text.ends_with('\n') && text.lines().all(|line| line.starts_with("20")), "only whole lines: {text}");
 }
 
 #[test]
 fn a_log_that_is_emptied_while_the_disk_is_full_begins_with_a_line() {
-    if !Mount::possible() {
-        return;
-    }
-    let world = world!();
-    let folder = world.path("log-disk");
-    fs::create_dir(&folder).unwrap();
-    let _disk = Mount::tmpfs(&folder, 256).unwrap();
-    world.settings(&format!("[log]\ndir = \"{}\"\nlevel = \"debug\"\n", folder.display()));
-    let project = world.project("app");
-    let daemon = world.start();
-    let session = daemon.idle_session(&world, &project, "s-1");
-    let run = |id: &str| {
-        project.plan(&Task::new(id));
-        let dispatch = session.wait_dispatch(id);
-        session.finish(&dispatch, report::complete());
-    };
-    (0..4).for_each(|number| run(&format!("before-{number}")));
-    let log = only_log(&folder);
-    let filler = folder.join("filler");
-    drop(fs::write(&filler, vec![b'x'; 512 * 1024]));
+    let Some(stage) = on_a_small_disk() else { return };
+    (0..4).for_each(|number| stage.run(&format!("before-{number}")));
+    let log = only_log(&stage.folder);
+    let filler = stage.fill("filler");
     fs::write(&log, "").unwrap();
-    drop(fs::write(folder.join("more"), vec![b'x'; 512 * 1024]));
-    let lost = || daemon.control().status()["daemon"]["warnings"].to_string().contains("lines were lost");
+    stage.fill("more");
     let mut number = 0;
     wait::until_true("the status says that lines are lost", || {
-        run(&format!("meanwhile-{number}"));
+        stage.run(&format!("meanwhile-{number}"));
         number += 1;
-        lost()
+        stage.loses()
     });
     fs::remove_file(&filler).unwrap();
-    daemon.control().call("daemon.reload", json!({})).unwrap();
+    stage.daemon.control().call("daemon.reload", json!({})).unwrap();
     wait::until_true("the log goes on, and so says the status", || {
-        fs::read_to_string(&log).unwrap().contains("the configuration was read again") && !lost()
+        fs::read_to_string(&log).unwrap().contains("the configuration was read again") && !stage.loses()
     });
-    assert!(daemon.terminate().success());
+    assert!(stage.daemon.terminate().success());
     let text = fs::read_to_string(&log).unwrap();
     assert!(text.lines().all(|line| line.starts_with("20")), "no NUL, no half line: {text:?}");
 }
