@@ -82,6 +82,8 @@ impl Default for Shown {
 pub(crate) struct Detail {
     runs: usize,
     busy_with: Option<BusyWith>,
+    /// The session of the task that runs is awaited.
+    awaited: bool,
 }
 
 /// The whole answer for one project.
@@ -340,7 +342,7 @@ impl Project {
                 let busy_with = self.sessions.owner.as_ref().and_then(|owner| owner.busy_with);
                 Detail { busy_with, ..Detail::default() }
             }
-            _ => Detail::default(),
+            _ => Detail { awaited: self.run().is_some_and(Running::is_awaited), ..Detail::default() },
         }
     }
 
@@ -360,6 +362,11 @@ impl Running {
     /// Nobody will report until a person opens its session again, or goes back to it.
     fn is_deserted(&self) -> bool {
         matches!(self.presence, Presence::Away { process_alive, .. } if self.left || !process_alive)
+    }
+
+    /// Its session's connection is lost.
+    const fn is_awaited(&self) -> bool {
+        matches!(self.presence, Presence::Away { .. })
     }
 
     fn status(&self) -> TaskStatus {

@@ -89,7 +89,13 @@ impl Actor {
             }
         };
         let req = self.open.add(asked, answer);
+        let before = (self.project.is_paused(), self.told_state.clone());
         self.step(Event::Control { req, command });
+        let paused = self.project.is_paused();
+        // A state that has changed says it itself.
+        if paused != before.0 && self.told_state == before.1 {
+            super::said::paused(&self.path, paused);
+        }
     }
 
     pub(super) fn carry_out(&mut self, effect: Effect, now: Moment) {

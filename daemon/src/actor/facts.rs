@@ -145,9 +145,17 @@ impl Actor {
         self.publish(EventKind::DispatchSent { task_id, dispatch_id, attempt });
     }
 
+    /// The task of a dispatch. The file's task is another one while the project is halted over a replaced file.
+    fn task_of(&self, dispatch: DispatchId) -> String {
+        match self.project.running() == Some(dispatch) {
+            true => self.task_id(),
+            false => crate::history::task_of(&self.hub.journal, &self.path, dispatch).unwrap_or_default(),
+        }
+    }
+
     fn accepted(&mut self, dispatch: DispatchId, at: Wall) {
         self.prepared = None;
-        let (task_id, dispatch_id) = (self.task_id(), dispatch.to_string());
+        let (task_id, dispatch_id) = (self.task_of(dispatch), dispatch.to_string());
         tracing::info!(project = %self.path.display(), task = task_id, dispatch = dispatch_id, "the session accepted the task");
         let session_id = self.project.status(at).task.map(|task| task.session_id);
         let row = journal::Accepted { task_id: task_id.clone(), dispatch_id: dispatch_id.clone(), session_id };
@@ -156,7 +164,7 @@ impl Actor {
     }
 
     fn not_accepted(&self, dispatch: DispatchId, at: Wall) {
-        let (task_id, dispatch_id) = (self.task_id(), dispatch.to_string());
+        let (task_id, dispatch_id) = (self.task_of(dispatch), dispatch.to_string());
         tracing::info!(project = %self.path.display(), task = task_id, dispatch = dispatch_id, "the session did not take the task; it is sent again");
         let reason = "not accepted".to_owned();
         self.journal(at, Entry::NotAccepted(journal::NotAccepted { task_id, dispatch_id, reason }));
@@ -169,14 +177,14 @@ impl Actor {
     }
 
     fn run_seen(&self, dispatch: DispatchId, run: &queue::Run, at: Wall) {
-        let (task_id, dispatch_id, run) = (self.task_id(), dispatch.to_string(), convert::wire_run(run));
+        let (task_id, dispatch_id, run) = (self.task_of(dispatch), dispatch.to_string(), convert::wire_run(run));
         tracing::debug!(project = %self.path.display(), task = task_id, run = run.run_id, state = run.state.as_str(), "a run was seen");
         self.journal(at, Entry::Run(journal::RunSeen { task_id, dispatch_id: dispatch_id.clone(), run: run.clone() }));
         self.publish(EventKind::Run { dispatch_id, run });
     }
 
     fn report_refused(&self, dispatch: DispatchId, problems: usize, at: Wall) {
-        let (task_id, dispatch_id) = (self.task_id(), dispatch.to_string());
+        let (task_id, dispatch_id) = (self.task_of(dispatch), dispatch.to_string());
         tracing::info!(project = %self.path.display(), task = task_id, problems, "a report was refused");
         let problems = self.last_problems();
         let row = journal::ReportRefused {

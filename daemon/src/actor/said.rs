@@ -46,6 +46,17 @@ pub(super) fn session(project: &Path, session: &str, what: &str) {
     tracing::info!(project = %project.display(), session, "{said}");
 }
 
+/// A person paused the project, or lifted that, while something else is its state: a task that runs goes on.
+pub(super) fn paused(project: &Path, paused: bool) {
+    let project = project.display();
+    match paused {
+        true => {
+            tracing::info!(%project, "a person paused the project; what runs goes on, and nothing is dispatched after it");
+        }
+        false => tracing::info!(%project, "a person lifted the pause of the project"),
+    }
+}
+
 /// What the session was told. What is only good to know follows from a state or an end that is told by itself.
 pub(super) fn notice(project: &Path, urgency: Level, text: &str) {
     let project = project.display();

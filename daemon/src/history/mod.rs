@@ -88,6 +88,14 @@ pub fn ended_dispatch(journal: &Journal, project: &Path, dispatch: DispatchId) -
     None
 }
 
+/// The task that this dispatch was made for.
+#[must_use]
+pub fn task_of(journal: &Journal, project: &Path, dispatch: DispatchId) -> Option<String> {
+    let id = dispatch.to_string();
+    let of_claim = |head: &Head| head.kind == "running" && head.dispatch_id.as_deref() == Some(&id);
+    rows_of(journal, project).find(|(head, _)| of_claim(head))?.0.task_id
+}
+
 fn ended(line: &str) -> Option<Ended> {
     match Row::parse(line).ok()?.entry {
         Entry::Ended(ended) => Some(ended),

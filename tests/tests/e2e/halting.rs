@@ -72,6 +72,8 @@ fn f008_a_halt_outlives_the_daemon() {
         // Its task counts as running until a person gives it up: it goes on when it comes back.
         let back =
             session.reattach(daemon.socket(), &Attach::again("s-1", Known::Delivered(dispatch.id.clone()))).unwrap();
+        let accepted = || control.call("history.list", json!({"task_id": "t-2"})).unwrap().to_string();
+        assert!(!accepted().contains("accepted"), "the file's task was never accepted: {}", accepted());
         project.replace(&bytes);
         control.wait_state(&project, "running", "");
         project.plan(&Task::new("t-3"));

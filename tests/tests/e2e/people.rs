@@ -12,6 +12,30 @@ fn cancel(stage: &Stage, id: &str) -> Result<Value, handoffd_tests::RpcError> {
 }
 
 #[test]
+fn a_pause_in_mid_task_is_a_line_of_the_log_and_one_without_is_its_state() {
+    let stage = stage();
+    let control = |what: &str| stage.control.ask(what, &stage.project, json!({})).unwrap();
+    let lines = || {
+        let log = stage.daemon.log();
+        log.lines()
+            .filter(|line| line.contains(" INFO ") && line.contains("pause"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    stage.project.plan(&Task::new("t-1"));
+    let dispatch = stage.session.wait_dispatch("t-1");
+    control("project.pause");
+    wait::until_true("it is told", || lines().iter().any(|line| line.contains("a person paused the project")));
+    control("project.resume");
+    wait::until_true("so is its end", || lines().iter().any(|line| line.contains("a person lifted the pause")));
+    stage.session.finish(&dispatch, report::complete());
+    stage.control.wait_state(&stage.project, "idle", "");
+    control("project.pause");
+    wait::until_true("the state is told", || lines().iter().any(|line| line.contains("state=paused")));
+    assert_eq!(lines().len(), 3, "{:?}", lines());
+}
+
+#[test]
 fn f257_cancel_of_a_waiting_task() {
     let stage = stage();
     stage.session.state("busy");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use handoffd_tests::session::Dispatch;
-use handoffd_tests::{Attach, Daemon, Known, Manner, Project, Session, Task, World, report, wait};
+use handoffd_tests::{Attach, Daemon, Known, Manner, Project, Session, Task, World, report, wait, world};
 use serde_json::{Value, json};
 
 use crate::support::{Stage, parse, stage};
@@ -68,6 +68,11 @@ fn a_restart_in_mid_task_is_no_warning_and_a_crash_is_one() {
     let log = log_of(&daemon, 2);
     assert!(log.contains("the daemon before this one left it to us"), "{log}");
     assert!(!log.contains(" WARN ") && !log.contains("state=starting"), "{log}");
+    wait::until_true("the log's last state is how it is", || {
+        let log = daemon.log();
+        let state = log.lines().rfind(|line| line.contains("the state has changed")).unwrap_or_default();
+        state.contains("state=running") && state.contains("the session is at work")
+    });
     daemon.kill();
     let daemon = world.start();
     let back = back.reattach(daemon.socket(), &delivered(&dispatch)).unwrap();
@@ -76,6 +81,17 @@ fn a_restart_in_mid_task_is_no_warning_and_a_crash_is_one() {
     assert!(warned.len() == 1 && warned[0].contains("the lock of a dead owner was recovered"), "{warned:?}");
     back.finish(&dispatch, report::complete());
     assert_eq!(project.status(), "COMPLETE");
+}
+
+#[test]
+fn the_first_status_of_a_daemon_tells_of_no_start() {
+    let world = world!();
+    let projects: Vec<_> = (0..30).map(|number| world.project(&format!("app-{number}"))).collect();
+    let daemon = world.start();
+    let status = daemon.control().status();
+    let shown = status["projects"].as_array().unwrap();
+    assert_eq!(shown.len(), projects.len());
+    assert!(shown.iter().all(|project| project["state"] == "idle"), "{status}");
 }
 
 #[test]

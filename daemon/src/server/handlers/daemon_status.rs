@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::{sleep, timeout};
 use wire::error::ErrorObject;
 use wire::status::{
     DaemonDetail, MemberStatus, ProjectState, ProjectStatus, ProjectWatch, QueueStatus, Status, WatchMode,
@@ -22,12 +23,30 @@ const ANSWER_WITHIN: Duration = Duration::from_millis(500);
 /// cost little memory.
 const MOST_ASKED: usize = 64;
 
+/// So long after the start of the daemon `starting` passes in a moment, and is not what a person wants to see.
+const STARTS: Duration = Duration::from_secs(5);
+/// How long an answer waits for the first look at every project.
+const FIRST_LOOKS: Duration = Duration::from_secs(1);
+/// After which a project that still starts is asked again.
+const ASK_AGAIN: Duration = Duration::from_millis(10);
+
 /// Answers also when projects do not.
 pub(super) async fn handle(service: &Service, answer: Responder) {
+    if service.hub.uptime() < STARTS {
+        timeout(FIRST_LOOKS, first_looks(service.hub.projects.all())).await.ok();
+    }
     let members = service.hub.team.shown().await;
     match projects(service.hub.projects.all(), members).await {
         Ok(projects) => answer.result_with_list(&Status { daemon: daemon(service), projects: Vec::new() }, projects),
         Err(error) => answer.error(ErrorObject::internal(&error.to_string())),
+    }
+}
+
+async fn first_looks(all: Vec<ProjectRef>) {
+    for project in all {
+        while ask_status(&project, ANSWER_WITHIN).await.is_some_and(|status| status.state == ProjectState::Starting) {
+            sleep(ASK_AGAIN).await;
+        }
     }
 }
 
