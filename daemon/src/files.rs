@@ -32,6 +32,14 @@ pub enum FileError {
     /// A folder, pipe, socket or device stands where a file should.
     #[error("{} is not a regular file", .0.display())]
     NotRegular(PathBuf),
+    /// A link on the way leads nowhere: there was something once, so this is not the same as no file.
+    #[error("{} is a link to {}, where nothing is", link.display(), to.display())]
+    Dangling {
+        /// The link: the file, or a folder above it.
+        link: PathBuf,
+        /// What it names.
+        to: PathBuf,
+    },
     /// More bytes than the limit; at most limit + 1 were read.
     #[error("{} is larger than the limit of {limit} bytes", path.display())]
     TooLarge {
@@ -59,7 +67,7 @@ pub enum Links {
     Refuse,
 }
 
-/// Reads a regular file of at most `limit` bytes; `None` if there is no such file.
+/// Reads a regular file of at most `limit` bytes; `None` if there is no such file, and no link that should lead to one.
 ///
 /// The size is checked first, and never more than `limit` + 1 bytes are read. A pipe does not make it wait.
 ///
@@ -72,7 +80,9 @@ pub fn read_bounded(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<
     }
     let file = match OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return dangling(path).map_or(Ok(None), |(link, to)| Err(FileError::Dangling { link, to }));
+        }
         Err(error) if is_link_refused(&error) => return Err(FileError::NotRegular(path.to_path_buf())),
         Err(error) => return Err(FileError::io("open", path, error)),
     };
@@ -89,6 +99,22 @@ pub fn read_bounded(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<
         return Err(FileError::TooLarge { path: path.to_path_buf(), limit });
     }
     Ok(Some(bytes))
+}
+
+/// The link on the way to `path` that leads nowhere, and what it names.
+fn dangling(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let is_broken = |at: &Path| at.metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    path.ancestors().find_map(|at| Some((at.to_owned(), at.read_link().ok().filter(|_| is_broken(at))?)))
+}
+
+/// Whether the path still leads to the opened file: a lock on one that was deleted or replaced protects nothing.
+pub(crate) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    let ours = file.metadata()?;
+    match path.symlink_metadata() {
+        Ok(named) => Ok((ours.dev(), ours.ino()) == (named.dev(), named.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Replaces (or creates) a file with mode 0600 so that after a crash at any moment it is whole, old or new.
@@ -175,6 +201,23 @@ mod tests {
         std::os::unix::fs::symlink(&file, &link).unwrap();
         assert_eq!(read_bounded(&link, 9, Links::Follow).unwrap().unwrap(), b"x");
         assert!(matches!(read_bounded(&link, 9, Links::Refuse), Err(FileError::NotRegular(_))));
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_not_the_same_as_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (gone, link, folder) = (dir.path().join("gone"), dir.path().join("l"), dir.path().join("folder"));
+        std::os::unix::fs::symlink(&gone, &link).unwrap();
+        std::os::unix::fs::symlink("../elsewhere", &folder).unwrap();
+        let check = |path: &Path, broken: &Path, to: &Path| {
+            let error = read_bounded(path, 9, Links::Follow).unwrap_err().to_string();
+            assert_eq!(error, format!("{} is a link to {}, where nothing is", broken.display(), to.display()));
+        };
+        check(&link, &link, &gone);
+        check(&folder.join("f"), &folder, Path::new("../elsewhere"));
+        put(&gone, b"x");
+        assert!(read_bounded(&link, 9, Links::Follow).unwrap().is_some());
+        assert!(read_bounded(&dir.path().join("none/f"), 9, Links::Follow).unwrap().is_none());
     }
 
     #[test]

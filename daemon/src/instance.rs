@@ -1,18 +1,18 @@
 //! One daemon a user and host: an exclusive `flock` that comes before the socket and before any project (D77, F090).
 //!
-//! Only the instance lock is here, and nothing else may be locked with it. The file is never deleted: whoever deletes
-//! a lock file lets two owners in.
+//! Only the instance lock is here, and nothing else may be locked with it. The file is deleted by nobody but its holder
+//! ([`Instance::retire`]): whoever deletes a lock file that another holds lets two owners in.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::files::FileError;
+use crate::files::{FileError, is_named};
 
 /// How long a loser waits for the winner's name to appear in the file.
 const NAME_WAIT: Duration = Duration::from_secs(1);
@@ -76,6 +76,15 @@ impl Instance {
         }
     }
 
+    /// Gives the lock up and takes its file away, last of all of a state folder that is no longer used. Whoever opened the
+    /// file before looks at its name once more, and makes a new one.
+    ///
+    /// # Errors
+    /// [`FileError`]: the file stays, and nobody holds it.
+    pub fn retire(self, path: &Path) -> Result<(), FileError> {
+        std::fs::remove_file(path).map_err(|error| FileError::io("remove", path, error))
+    }
+
     fn write(&mut self, socket: &Path) -> io::Result<()> {
         let holder =
             Holder { pid: std::process::id(), socket: Some(socket.to_path_buf()).filter(|s| s.to_str().is_some()) };
@@ -126,15 +135,6 @@ fn open(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-fn is_named(file: &File, path: &Path) -> io::Result<bool> {
-    let ours = file.metadata()?;
-    match path.symlink_metadata() {
-        Ok(named) => Ok((ours.dev(), ours.ino()) == (named.dev(), named.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
 /// The winner writes its name just after it locked: until then the file is empty or names a daemon that was killed.
 fn wait_for_name(path: &Path) -> Option<Holder> {
     let deadline = Instant::now() + NAME_WAIT;
@@ -178,6 +178,17 @@ mod tests {
         drop(first);
         assert_eq!((read_holder(&path), is_held(&path)), (None, false));
         assert!(Instance::acquire(&path, Path::new("/run/t")).is_ok());
+    }
+
+    #[test]
+    fn a_lock_that_is_retired_is_free_and_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("l");
+        Instance::acquire(&path, Path::new("/s")).unwrap().retire(&path).unwrap();
+        assert!(!path.exists());
+        let next = Instance::acquire(&path, Path::new("/s")).unwrap();
+        assert!(matches!(Instance::acquire(&path, Path::new("/s")), Err(InstanceError::Held { .. })));
+        drop(next);
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Config {
     /// Reads the file; one that does not exist is an empty one. `env` is asked for the home only, for `~/`.
     ///
     /// # Errors
-    /// [`Invalid`] with all problems at once: unreadable, over 16 KiB, not UTF-8, not TOML, a value of the wrong type
+    /// [`Invalid`] with all problems at once: unreadable, a link that leads nowhere, over 16 KiB, not UTF-8, not TOML, a value of the wrong type
     /// or outside its words, two `[[project]]` for one folder. Unknown keys and clamped values are only warnings.
     pub fn load(path: &Path, env: &Env) -> Result<(Self, Vec<Warning>), Invalid> {
         let whole = |message: String| {
@@ -59,6 +59,9 @@ impl Config {
                 return Err(whole(format!("is larger than the limit of {} KiB", limit / KIB)));
             }
             Err(FileError::NotRegular(_)) => return Err(whole("is not a regular file".to_owned())),
+            Err(FileError::Dangling { link, to }) if link == path => {
+                return Err(whole(format!("is a link to {}, where nothing is", to.display())));
+            }
             Err(error) => return Err(whole(error.to_string())),
         };
         match std::str::from_utf8(&bytes) {

@@ -1,7 +1,8 @@
 //! The listening socket: bound so that nobody else can ever connect, put back when its file vanishes, removed at the end.
 //!
 //! All of this happens only under the instance lock (D77): a dead socket file may be replaced because no other daemon of
-//! this user can be starting. Under socket activation the file is the service manager's and is never touched.
+//! this user can be starting. Under socket activation the file is the service manager's and is never removed; once it has
+//! vanished, nobody can come in through what was passed, and the daemon binds the path itself until it is restarted.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -86,19 +87,22 @@ impl Listener {
 #[derive(Debug)]
 pub struct Socket {
     pub(super) listener: UnixListener,
-    place: SocketPlace,
+    path: PathBuf,
+    make_folder: fn(&Path) -> Result<(), FolderError>,
     file: File,
     /// That it cannot be put back was told.
     told: bool,
 }
 
+/// The file of the socket: device and inode.
+type Identity = (u64, u64);
+
 /// Whose the file of the socket is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum File {
-    /// Ours: its device and inode.
-    Ours(u64, u64),
-    /// The service manager's.
-    Foreign,
+    Ours(Identity),
+    /// The service manager's; `None` until it was looked at.
+    Passed(Option<Identity>),
 }
 
 impl Socket {
@@ -107,40 +111,44 @@ impl Socket {
     /// # Errors
     /// [`SocketError`]; a live socket of somebody else is left alone.
     pub fn open(listener: Listener, place: &SocketPlace) -> Result<Self, SocketError> {
-        let (listener, place, file) = match listener {
+        let (listener, path, file) = match listener {
             Listener::Bind => {
                 let (listener, file) = bind_private(&place.path)?;
-                (listener, place.clone(), file)
+                (listener, place.path.clone(), File::Ours(file))
             }
             Listener::Activated(listener) => {
                 let address = listener.local_addr().map_err(SocketError::Activation)?;
                 let path = address.as_pathname().unwrap_or(&place.path).to_path_buf();
-                (listener, SocketPlace { path, origin: place.origin }, File::Foreign)
+                (listener, path, File::Passed(None))
             }
         };
-        listener.set_nonblocking(true).map_err(|source| io_error("listen on", &place.path, source))?;
-        let listener = UnixListener::from_std(listener).map_err(|source| io_error("listen on", &place.path, source))?;
-        Ok(Self { listener, place, file, told: false })
+        // Only a folder that we chose is one that we may close to others.
+        let chosen = matches!(file, File::Ours(_)) && !place.origin.is_explicit();
+        let make_folder = if chosen { make_private } else { make_for_socket };
+        let listener = in_runtime(listener, &path)?;
+        Ok(Self { listener, path, make_folder, file, told: false })
     }
 
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.place.path
+        &self.path
     }
 
     /// Looks whether the file still leads to us, and binds again if a cleaner has removed it (F104). Connections stay.
     pub(super) fn put_back(&mut self) {
-        if self.file == File::Foreign {
-            return self.look_at_foreign();
-        }
-        if file_at(&self.place.path) == Some(self.file) {
+        let there = identity(&self.path);
+        if self.leads_here(there) {
             return;
         }
         match self.bind_again() {
-            Ok(()) => {
+            Ok(passed) => {
                 self.told = false;
-                tracing::warn!(socket = %self.place.path.display(), "the socket's file had vanished; it was bound again");
+                let socket = self.path.display();
+                match passed {
+                    true => tracing::warn!(%socket, "{PASSED_WAS_GONE}"),
+                    false => tracing::warn!(%socket, "the socket's file had vanished; it was bound again"),
+                }
             }
             Err(error) if !self.told => {
                 self.told = true;
@@ -150,48 +158,54 @@ impl Socket {
         }
     }
 
-    /// What the service manager bound is not ours to bind again (D77), but nobody can come in without it.
-    fn look_at_foreign(&mut self) {
-        let gone = file_at(&self.place.path).is_none();
-        if gone && !self.told {
-            let socket = self.place.path.display();
-            tracing::error!(%socket, "the socket's file has vanished; `handoff service restart` makes it again");
+    fn leads_here(&mut self, there: Option<Identity>) -> bool {
+        // The service manager's is tried once: an earlier daemon may have bound the path itself, and left a dead file. Not
+        // before we serve: a connection that nobody takes out of the queue starts the daemon again.
+        if self.file == File::Passed(None) && there.is_some() && is_live(&self.path) {
+            self.file = File::Passed(there);
         }
-        self.told = gone;
+        let (File::Ours(known) | File::Passed(Some(known))) = self.file else { return false };
+        there == Some(known)
     }
 
-    fn bind_again(&mut self) -> Result<(), SocketError> {
-        let folder = self.place.path.parent().unwrap_or(Path::new("/"));
-        if self.place.origin.is_explicit() {
-            make_for_socket(folder)?;
-        } else {
-            make_private(folder)?;
-        }
-        let (listener, file) = bind_private(&self.place.path)?;
-        let refused = |source| io_error("listen on", &self.place.path, source);
-        listener.set_nonblocking(true).map_err(refused)?;
-        self.listener = UnixListener::from_std(listener).map_err(refused)?;
-        self.file = file;
-        Ok(())
+    /// Whether it was the service manager's before.
+    fn bind_again(&mut self) -> Result<bool, SocketError> {
+        (self.make_folder)(self.path.parent().unwrap_or(Path::new("/")))?;
+        let (listener, file) = bind_private(&self.path)?;
+        self.listener = in_runtime(listener, &self.path)?;
+        let before = std::mem::replace(&mut self.file, File::Ours(file));
+        Ok(matches!(before, File::Passed(_)))
     }
 }
+
+/// It does not say that all is well: the service manager still keeps connections for a path that leads elsewhere.
+const PASSED_WAS_GONE: &str = "the file of the service manager's socket had vanished; the daemon listens there itself, and a \
+                               restart would lose connection attempts: `handoff service restart` makes it whole";
 
 impl Drop for Socket {
     /// Removes the file if it is still ours.
     fn drop(&mut self) {
-        if self.file != File::Foreign && file_at(&self.place.path) == Some(self.file) {
-            std::fs::remove_file(&self.place.path).ok();
+        if let File::Ours(ours) = self.file
+            && identity(&self.path) == Some(ours)
+        {
+            std::fs::remove_file(&self.path).ok();
         }
     }
 }
 
-fn file_at(path: &Path) -> Option<File> {
+fn identity(path: &Path) -> Option<Identity> {
     let meta = path.symlink_metadata().ok()?;
-    Some(File::Ours(meta.dev(), meta.ino()))
+    Some((meta.dev(), meta.ino()))
+}
+
+fn in_runtime(listener: StdListener, path: &Path) -> Result<UnixListener, SocketError> {
+    let refused = |source| io_error("listen on", path, source);
+    listener.set_nonblocking(true).map_err(refused)?;
+    UnixListener::from_std(listener).map_err(refused)
 }
 
 /// Bind, change the mode, listen, in this order: before `listen` nobody can connect, whatever the umask is (F110).
-fn bind_private(path: &Path) -> Result<(StdListener, File), SocketError> {
+fn bind_private(path: &Path) -> Result<(StdListener, Identity), SocketError> {
     make_room(path)?;
     let refused = |act| move |errno: Errno| io_error(act, path, errno.into());
     let socket = new_socket().map_err(refused("create"))?;
@@ -199,7 +213,7 @@ fn bind_private(path: &Path) -> Result<(StdListener, File), SocketError> {
     bind(socket.as_raw_fd(), &address).map_err(refused("bind"))?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
         .map_err(|source| io_error("change the mode of", path, source))?;
-    let file = file_at(path).ok_or_else(|| io_error("look at", path, io::ErrorKind::NotFound.into()))?;
+    let file = identity(path).ok_or_else(|| io_error("look at", path, io::ErrorKind::NotFound.into()))?;
     listen(&socket, Backlog::MAXCONN).map_err(refused("listen on"))?;
     Ok((socket.into(), file))
 }
@@ -213,7 +227,7 @@ fn new_socket() -> nix::Result<OwnedFd> {
 }
 
 /// Removes a dead socket's file; a live one, or anything that is no socket, is left alone (F091, F105).
-fn make_room(path: &Path) -> Result<(), SocketError> {
+pub(crate) fn make_room(path: &Path) -> Result<(), SocketError> {
     match path.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(source) => Err(io_error("look at", path, source)),

@@ -107,6 +107,28 @@ async fn a_socket_that_vanishes_is_bound_again_and_connections_stay() {
     assert!(!path.exists());
 }
 
+/// F104, D77: what was passed is deaf once its file is gone. Also the next daemon, which is passed the same, is found, and also
+/// where the one before was killed and left its file.
+#[tokio::test]
+async fn f104_a_passed_socket_that_vanishes_is_bound_by_the_daemon() {
+    let world = World::new();
+    world.places().prepare().unwrap();
+    let path = world.places().socket.path;
+    let passed = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let daemon = Daemon::start_with(world.startup(""), Listener::Activated(passed.try_clone().unwrap())).await;
+    let mut before = daemon.client().await;
+    std::fs::remove_file(&path).unwrap();
+    until("the socket is back", || Client::try_connect(&path)).await.hello().await;
+    assert_eq!(mode(&path), 0o600);
+    before.result("session.ping", json!({})).await;
+    daemon.stop().await;
+    assert!(!path.exists(), "it was the daemon's own");
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    let next = Daemon::start_with(world.startup(""), Listener::Activated(passed)).await;
+    until("the socket is back", || Client::try_connect(&path)).await.hello().await;
+    next.stop().await;
+}
+
 /// D77: under socket activation the file is the service manager's.
 #[tokio::test]
 async fn a_passed_socket_is_served_and_never_touched() {

@@ -68,3 +68,18 @@ fn a_link_to_the_file_is_followed_and_a_folder_is_refused() {
     assert_eq!(Config::load(&link, &env()).unwrap().0.log.level, LogLevel::Warn);
     assert!(Config::load(dir.path(), &env()).unwrap_err().to_string().ends_with("is not a regular file"));
 }
+
+/// Its defaults would be another daemon: with other projects, limits, places.
+#[test]
+fn a_link_that_leads_nowhere_is_not_the_defaults() {
+    let dir = tempfile::tempdir().unwrap();
+    let link = dir.path().join("config.toml");
+    std::os::unix::fs::symlink("../dotfiles/handoff.toml", &link).unwrap();
+    let expected = format!("{}: is a link to ../dotfiles/handoff.toml, where nothing is", link.display());
+    assert_eq!(Config::load(&link, &env()).unwrap_err().to_string(), expected);
+    assert_eq!(Config::load_given(&link, &env()).unwrap_err().to_string(), expected);
+    let folder = dir.path().join("handoffd");
+    std::os::unix::fs::symlink("/nowhere", &folder).unwrap();
+    let error = Config::load(&folder.join("config.toml"), &env()).unwrap_err().to_string();
+    assert!(error.ends_with(&format!("{} is a link to /nowhere, where nothing is", folder.display())), "{error}");
+}
