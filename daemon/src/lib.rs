@@ -21,6 +21,7 @@ pub mod hub;
 pub mod instance;
 pub mod jobs;
 pub mod journal;
+pub mod keeping;
 pub mod logging;
 pub mod manager;
 pub mod members;

@@ -16,6 +16,7 @@ use crate::env::Env;
 use crate::hub::{self, Hub};
 use crate::instance::{Instance, InstanceError};
 use crate::journal::{Journal, JournalError, JournalLimits};
+use crate::keeping::{self, KeepError};
 use crate::logging::LogGuard;
 use crate::manager::{self, ConfigFile, Manager, Request};
 use crate::peer::Responder;
@@ -95,6 +96,9 @@ pub enum RunError {
     /// There is no journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// What an uninstall had kept cannot be taken back.
+    #[error(transparent)]
+    Kept(#[from] KeepError),
     /// The registered projects cannot be read.
     #[error(transparent)]
     Registry(#[from] StateFileError),
@@ -111,6 +115,7 @@ pub async fn run(startup: Startup, listener: Listener, shutdown: impl Future<Out
     let place = startup.places.socket.clone();
     let address = listener.path().unwrap_or_else(|| place.path.clone());
     let instance = Instance::acquire(&startup.places.instance_lock(), &address)?;
+    keeping::take_back(&startup.places, &instance)?.tell();
     let also = own_beside(&address, &place)?;
     let socket = Socket::open(listener, &place)?;
     let mut daemon = Daemon::start(startup, &socket).await?;

@@ -176,7 +176,10 @@ fn refused(error: &ClientError) -> Failure {
         Some(ErrorCode::CannotStart) => Exit::Unreachable,
         _ => Exit::Refused,
     };
-    let problems = error.problems().into_iter().map(|problem| problem.message);
+    let mut problems: Vec<String> = error.problems().into_iter().map(|problem| problem.message).collect();
+    if matches!(&problems[..], [only] if error.to_string().contains(only.as_str())) {
+        problems.clear();
+    }
     let mut failure = Failure::new(exit, error.to_string()).problems(problems);
     if exit == Exit::Unreachable {
         failure = failure.hint("once that is repaired, the next command starts it; `handoff service status` says more");

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod context;
 mod daemon;
+mod door;
 mod exit;
 mod failure;
 mod output;

@@ -1,7 +1,11 @@
 //! What the systemd of this user says, asked through `systemctl`: for `handoff service` and `handoff doctor` alike. Nothing
 //! is changed here, and nothing is started by asking.
 
+pub(crate) mod judge;
+pub(crate) mod linger;
+
 use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -73,9 +77,35 @@ impl Unit {
         self.get("LoadState") == "loaded"
     }
 
-    /// Also one whose files are gone, or that must not be started.
+    /// Also one that must not be started, or whose files are gone while it runs.
     pub(crate) fn is_known(&self) -> bool {
+        self.has_file() || !matches!(self.get("ActiveState"), "inactive" | "")
+    }
+
+    /// Whether systemd finds a file of it, be it a broken one.
+    pub(crate) fn has_file(&self) -> bool {
         !matches!(self.get("LoadState"), "not-found" | "")
+    }
+
+    /// Of one that is a link of another name, systemd tells how that other is.
+    pub(crate) fn starts_at_login(&self) -> bool {
+        matches!(self.get("UnitFileState"), "enabled" | "enabled-runtime" | "alias")
+    }
+
+    /// The name by which it is enabled: that of the unit to which the name `name` leads.
+    pub(crate) fn real_name<'a>(&'a self, name: &'a str) -> &'a str {
+        Some(self.get("Id")).filter(|id| !id.is_empty()).unwrap_or(name)
+    }
+
+    /// Whether its file is masked by now, whatever systemd has read; in words.
+    pub(crate) fn masked_on_disk(&self) -> Option<String> {
+        let file = Path::new(self.get("FragmentPath"));
+        if fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file() && meta.len() == 0) {
+            return Some(format!("{} is empty, which is masked to systemd", file.display()));
+        }
+        let is_masked = self.get("UnitFileState").starts_with("masked")
+            || fs::read_link(file).is_ok_and(|to| to == Path::new("/dev/null"));
+        is_masked.then(|| format!("{} is masked", self.get("Id")))
     }
 
     /// Whether a person forbade to start it; the command that allows it again.

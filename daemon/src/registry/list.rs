@@ -75,6 +75,19 @@ impl ProjectList {
         })
     }
 
+    /// Adds the entries of folders that are not on the list; how many. A name that is taken is left out.
+    pub(super) fn add_unknown(&mut self, other: Self) -> usize {
+        let before = self.projects.len();
+        for mut entry in other.projects {
+            if self.position(&entry.path).is_none() {
+                let is_taken = |name: &String| self.projects.iter().any(|known| known.name.as_ref() == Some(name));
+                entry.name = entry.name.filter(|name| !is_taken(name));
+                self.projects.push(entry);
+            }
+        }
+        self.projects.len() - before
+    }
+
     /// As [`ProjectList::position`], the entry itself.
     #[must_use]
     pub fn get(&self, path: &Path) -> Option<&Entry> {

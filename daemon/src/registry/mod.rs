@@ -26,7 +26,7 @@ pub use select::{Candidate, SelectError, Selector, enclosing, select};
 pub use state_file::StateFileError;
 
 use crate::config::{Config, check_name};
-use crate::files::{FileError, remove_leftovers};
+use crate::files::{FileError, is_named, remove_leftovers};
 use crate::places::folder::make_private;
 
 /// How long another writer may hold the lock. Its work takes milliseconds; longer means that it is stopped.
@@ -174,23 +174,71 @@ impl Registry {
         Ok(result)
     }
 
+    /// Adds the projects of another list, which goes then; `whole` puts it in place where there is none. How many came;
+    /// `None` if it is damaged or of a newer version, and was left alone.
+    ///
+    /// # Errors
+    /// As [`Registry::update`], and what `whole` returns.
+    pub fn take_in(
+        &self,
+        from: &Path,
+        whole: impl FnOnce() -> Result<(), FileError>,
+    ) -> Result<Option<usize>, RegistryError> {
+        let kept: Result<Option<ProjectList>, _> = state_file::read(from, REMEDY);
+        make_private(&self.state_dir)?;
+        let lock = self.lock(LOCK_WAIT)?;
+        if self.stamp().is_none() {
+            // A damaged one, too: it is what was there before, and whoever reads it says what is wrong.
+            whole()?;
+            return Ok(Some(kept.ok().flatten().map_or(0, |list| list.projects.len())));
+        }
+        drop(lock);
+        let Ok(Some(kept)) = kept else { return Ok(None) };
+        let added = self.update(|list| Ok(list.add_unknown(kept)))?;
+        std::fs::remove_file(from).map_err(|error| FileError::io("remove", from, error))?;
+        Ok(Some(added))
+    }
+
+    /// Does something while nobody writes the list, and takes the lock's file away after it.
+    ///
+    /// # Errors
+    /// Those of `act`, and of the lock.
+    pub fn retire<E: From<RegistryError>>(&self, act: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        let lock = self.lock(LOCK_WAIT)?;
+        act()?;
+        remove_leftovers(&self.file());
+        let path = self.lock_file();
+        std::fs::remove_file(&path).map_err(|error| RegistryError::from(FileError::io("remove", &path, error)))?;
+        drop(lock);
+        Ok(())
+    }
+
     fn file(&self) -> PathBuf {
         self.state_dir.join("projects.json")
     }
 
-    /// The lock file is never deleted or replaced. The lock goes when the returned file is dropped.
+    fn lock_file(&self) -> PathBuf {
+        self.state_dir.join("projects.lock")
+    }
+
+    /// The lock file is deleted by its holder only, when the whole folder is no longer used. The lock goes when the returned
+    /// file is dropped.
     fn lock(&self, wait: Duration) -> Result<File, RegistryError> {
-        let path = self.state_dir.join("projects.lock");
-        let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let file = file.map_err(|error| FileError::io("open", &path, error))?;
+        let path = self.lock_file();
         let deadline = Instant::now() + wait;
         loop {
-            match file.try_lock() {
-                Ok(()) => return Ok(file),
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
-                Err(TryLockError::WouldBlock) => return Err(RegistryError::Busy { path }),
-                Err(TryLockError::Error(error)) => return Err(FileError::io("lock", &path, error).into()),
+            let mut options = OpenOptions::new();
+            let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+            let file = file.map_err(|error| FileError::io("open", &path, error))?;
+            while let Err(refused) = file.try_lock() {
+                match refused {
+                    TryLockError::WouldBlock if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
+                    TryLockError::WouldBlock => return Err(RegistryError::Busy { path }),
+                    TryLockError::Error(error) => return Err(FileError::io("lock", &path, error).into()),
+                }
+            }
+            if is_named(&file, &path).map_err(|error| FileError::io("look at", &path, error))? {
+                return Ok(file);
             }
         }
     }

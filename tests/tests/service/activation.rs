@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use handoffd_tests::{Control, wait};
+use nix::sys::signal::Signal;
 
 use crate::Test;
 use crate::fixture::{Home, SERVICE, SOCKET, said};
@@ -17,7 +18,10 @@ pub(crate) const TESTS: &[Test] = &[
         install_does_not_take_the_socket_from_a_daemon_in_a_terminal,
     ),
     ("a_socket_of_the_configuration_is_listened_on", a_socket_of_the_configuration_is_listened_on),
-    ("a_socket_that_vanished_comes_back_with_a_restart", a_socket_that_vanished_comes_back_with_a_restart),
+    (
+        "f104_a_socket_of_systemd_that_vanished_is_bound_by_the_daemon",
+        f104_a_socket_of_systemd_that_vanished_is_bound_by_the_daemon,
+    ),
 ];
 
 fn the_first_use_starts_the_daemon() {
@@ -92,12 +96,34 @@ fn a_socket_of_the_configuration_is_listened_on() {
     assert!(Control::try_open(&other).is_some());
 }
 
-fn a_socket_that_vanished_comes_back_with_a_restart() {
+fn f104_a_socket_of_systemd_that_vanished_is_bound_by_the_daemon() {
     let home = Home::installed();
-    std::fs::remove_file(home.socket()).unwrap();
-    wait::until_within(Duration::from_secs(10), "the log says it", || {
-        home.handoff(&["logs"]).out.contains("the socket's file has vanished").then_some(())
-    });
+    let answers = || wait::until("it answers again", || Control::try_open(&home.socket()));
+    let told = || home.handoff(&["service", "status"]).err.contains("the daemon listens there itself");
+    let vanish: [&dyn Fn(); 2] = [&|| std::fs::remove_file(home.socket()).unwrap(), &|| {
+        std::fs::remove_dir_all(home.socket().parent().unwrap()).unwrap();
+    }];
+    assert!(!told());
+    for remove in vanish {
+        remove();
+        answers();
+        assert!(home.handoff(&["logs"]).out.contains("`handoff service restart` makes it whole"));
+        // Also after a crash, which leaves the daemon's own file behind.
+        let before = home.pid();
+        home.signal(Signal::SIGKILL);
+        wait::until_true("systemd starts it again", || ![0, before].contains(&home.pid()));
+        answers();
+        let said = home.handoff(&["doctor", "--json"]);
+        assert!(told() && said.out.contains("the daemon listens there itself"), "{said:?}");
+        home.handoff(&["service", "restart"]).good();
+        home.handoff(&["service", "status"]).good();
+        home.systemctl(&["stop", SERVICE]).good();
+        home.handoff(&["status"]).good();
+    }
+    // Somebody stops the socket alone.
+    home.systemctl(&["stop", SOCKET]).good();
+    answers();
+    home.handoff(&["service", "status"]).failed_with(1, "handoffd.socket does not listen");
     home.handoff(&["service", "restart"]).good();
-    home.connect();
+    home.handoff(&["service", "status"]).good();
 }

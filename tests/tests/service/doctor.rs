@@ -45,7 +45,7 @@ fn doctor_finds_no_fault_in_a_service_as_it_is_installed() {
     has(&said, "environment", "good", ".local/bin:");
     has(&said, "versions", "good", "");
     home.systemctl(&["disable", SERVICE, crate::fixture::SOCKET]).good();
-    has(&doctor(&home), "unit", "warning", "does not start at login");
+    has(&doctor(&home), "unit", "warning", "disabled: it does not start when you log in");
     home.handoff(&["service", "uninstall"]).good();
     let said = doctor(&home);
     has(&said, "unit", "note", "handoff service install");
@@ -66,7 +66,7 @@ fn doctor_says_why_the_service_has_failed() {
 fn doctor_sees_a_unit_whose_program_is_gone() {
     let home = Home::installed();
     fs::remove_file(home.program("handoffd")).unwrap();
-    has(&doctor(&home), "unit", "fault", "app/bin/handoffd, which is no program any more");
+    has(&doctor(&home), "unit", "fault", "app/bin/handoffd is gone");
 }
 
 fn doctor_reads_the_environment_of_the_service() {

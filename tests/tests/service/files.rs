@@ -12,6 +12,12 @@ pub(crate) const TESTS: &[Test] = &[
     ("units_have_no_warnings", units_have_no_warnings),
     ("an_edited_unit_is_kept_and_the_difference_shown", an_edited_unit_is_kept_and_the_difference_shown),
     ("a_unit_that_is_a_link_is_not_lost", a_unit_that_is_a_link_is_not_lost),
+    (
+        "a_unit_that_leads_to_another_name_is_enabled_by_that_name",
+        a_unit_that_leads_to_another_name_is_enabled_by_that_name,
+    ),
+    ("a_unit_that_was_emptied_is_masked_and_told_so", a_unit_that_was_emptied_is_masked_and_told_so),
+    ("a_folder_in_place_of_a_unit_is_told", a_folder_in_place_of_a_unit_is_told),
     ("drop_ins_are_respected", drop_ins_are_respected),
     ("odd_paths_can_be_started", odd_paths_can_be_started),
     ("f134_an_upgrade_behind_a_link_is_found", f134_an_upgrade_behind_a_link_is_found),
@@ -88,6 +94,58 @@ fn a_unit_that_is_a_link_is_not_lost() {
     let said = home.handoff(&["service", "uninstall"]).good();
     assert!(said.err.contains("which stays") && !unit.is_symlink(), "{said:?}");
     assert_eq!(fs::read_to_string(&own).unwrap(), edited);
+}
+
+fn a_unit_that_leads_to_another_name_is_enabled_by_that_name() {
+    let home = Home::installed();
+    let (unit, own) = (home.units().join(SERVICE), home.units().join("mine.service"));
+    home.systemctl(&["disable", "--now", SERVICE]).good();
+    fs::rename(&unit, &own).unwrap();
+    symlink("mine.service", &unit).unwrap();
+    home.systemctl(&["daemon-reload"]).good();
+    let words = "it does not start when you log in, only when a client connects: `handoff service install`";
+    home.handoff(&["service", "status"]).failed_with(1, words);
+    let said = home.handoff(&["service", "install"]).good();
+    assert!(said.out.contains("enabled mine.service and handoffd.socket"), "{said:?}");
+    let said = home.handoff(&["service", "status"]).good();
+    assert!(said.out.contains("mine.service (a link that somebody made)"), "{said:?}");
+    assert!(home.handoff(&["doctor", "--json"]).good().out.contains("mine.service is active"));
+    home.handoff(&["service", "uninstall"]).good();
+    assert!(own.exists() && !unit.is_symlink());
+    assert_eq!((home.state().as_str(), home.show("mine.service", "UnitFileState").as_str()), ("inactive", "disabled"));
+    fs::remove_file(own).unwrap();
+}
+
+/// As by a full disk. To systemd it is the same as masked.
+fn a_unit_that_was_emptied_is_masked_and_told_so() {
+    let home = Home::installed();
+    let unit = home.units().join(SERVICE);
+    fs::write(&unit, "").unwrap();
+    let words = format!("{} is empty, which is masked to systemd", unit.display());
+    home.handoff(&["service", "status"]).failed_with(1, &words);
+    assert!(home.handoff(&["doctor", "--json"]).out.contains(&words));
+    home.handoff(&["service", "restart"]).failed_with(4, "systemctl --user unmask handoffd.service");
+    home.handoff(&["service", "status"]).failed_with(1, "it runs on until it is stopped");
+    home.handoff(&["service", "install"]).failed_with(4, "unmask");
+    home.systemctl(&["unmask", SERVICE, SOCKET]).good();
+    home.handoff(&["service", "install"]).good();
+    home.handoff(&["service", "status"]).good();
+}
+
+fn a_folder_in_place_of_a_unit_is_told() {
+    let home = Home::installed();
+    let unit = home.units().join(SERVICE);
+    fs::remove_file(&unit).unwrap();
+    fs::create_dir(&unit).unwrap();
+    home.systemctl(&["daemon-reload"]).good();
+    home.handoff(&["service", "status"]).failed_with(1, "the file of handoffd.service is gone; it runs on");
+    assert!(home.handoff(&["doctor", "--json"]).out.contains("the file of handoffd.service is gone"));
+    home.handoff(&["service", "install"]).failed_with(4, &format!("`mv {0} {0}.old`, then again", unit.display()));
+    let said = home.handoff(&["service", "uninstall"]).good();
+    assert!(said.out.contains(&format!("left: {} is no file", unit.display())), "{said:?}");
+    assert_eq!(home.state(), "inactive");
+    fs::remove_dir(&unit).unwrap();
+    home.handoff(&["service", "install"]).good();
 }
 
 fn drop_ins_are_respected() {

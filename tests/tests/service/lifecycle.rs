@@ -1,8 +1,8 @@
-//! Install, reload, stop, restart, uninstall.
+//! Install, reload, stop, restart.
 
 use std::fs;
 
-use handoffd_tests::{Control, wait};
+use handoffd_tests::wait;
 use nix::sys::signal::Signal;
 
 use crate::Test;
@@ -14,8 +14,6 @@ pub(crate) const TESTS: &[Test] = &[
     ("a_reload_has_a_result", a_reload_has_a_result),
     ("stop_is_in_order_and_the_socket_stays", stop_is_in_order_and_the_socket_stays),
     ("a_restart_in_mid_task_is_safe", a_restart_in_mid_task_is_safe),
-    ("uninstall_leaves_nothing_but_the_data", uninstall_leaves_nothing_but_the_data),
-    ("uninstall_says_what_becomes_of_a_task_at_work", uninstall_says_what_becomes_of_a_task_at_work),
     ("status_says_how_it_is", status_says_how_it_is),
     ("status_says_when_it_starts_again", status_says_when_it_starts_again),
     ("a_restart_reads_the_units_again", a_restart_reads_the_units_again),
@@ -55,6 +53,8 @@ fn a_reload_has_a_result() {
     let config = home.connect().status()["daemon"]["config"].clone();
     assert!(config["path"].as_str().is_some_and(|path| path.ends_with("handoffd/config.toml")), "{config}");
     home.configure("[log]\nlevel = \"loud\"\n");
+    let said = home.handoff(&["service", "reload"]).failed_with(1, "`log.level`");
+    assert_eq!((said.err.matches("`log.level`").count(), said.err.matches("loud").count()), (1, 1), "{said:?}");
     home.systemctl(&["reload", SERVICE]).failed_with(1, "failed");
     assert!(home.show(SERVICE, "StatusText").contains("`log.level`"), "{}", home.show(SERVICE, "StatusText"));
     assert_eq!((home.state().as_str(), home.pid()), ("active", pid), "the old configuration stays in force");
@@ -80,34 +80,6 @@ fn a_restart_in_mid_task_is_safe() {
     home.handoff(&["service", "restart"]).good();
     assert_ne!(home.pid(), before);
     work.ends_well_at(&home.socket());
-}
-
-fn uninstall_leaves_nothing_but_the_data() {
-    let home = Home::installed();
-    let said = home.handoff(&["service", "uninstall"]).good();
-    assert!(said.out.contains("left: the logs in the journal of systemd"), "{said:?}");
-    assert!(!said.out.contains("/log-"), "a folder that is not there is not named: {said:?}");
-    assert_eq!(home.written(), [""; 0]);
-    for unit in [SERVICE, SOCKET] {
-        assert_eq!(home.show(unit, "LoadState"), "not-found");
-    }
-    assert!(!home.socket().parent().unwrap().exists(), "the socket and its folder are gone");
-    assert!(Control::try_open(&home.socket()).is_none());
-    home.handoff(&["service", "uninstall"]).good();
-    home.handoff(&["service", "restart"]).failed_with(1, "not installed");
-}
-
-fn uninstall_says_what_becomes_of_a_task_at_work() {
-    let home = Home::installed();
-    let work = home.at_work();
-    let said = home.handoff(&["service", "uninstall"]).good();
-    let task = format!("t-1 of {} is at work", work.project.root().display());
-    assert!(said.err.contains(&task) && said.err.contains("handoff service install"), "{said:?}");
-    assert_eq!(work.project.status(), "RUNNING");
-    home.handoff(&["service", "install"]).good();
-    work.ends_well_at(&home.socket());
-    let idle = home.handoff(&["service", "uninstall"]).good();
-    assert!(!idle.err.contains("at work"), "{idle:?}");
 }
 
 fn status_says_when_it_starts_again() {
@@ -140,7 +112,7 @@ fn a_restart_reads_the_units_again() {
     assert_eq!(process.split(' ').nth(18), Some("8"), "it runs with it: {process}");
     let unit = home.units().join(SERVICE);
     fs::write(&unit, format!("{}# mine\n", fs::read_to_string(&unit).unwrap())).unwrap();
-    home.handoff(&["service", "status"]).failed_with(1, "the unit has changed since it was loaded");
+    home.handoff(&["service", "status"]).failed_with(1, "handoffd.service has changed since systemd read it");
     home.handoff(&["service", "restart"]).good();
     home.handoff(&["service", "status"]).good();
 }

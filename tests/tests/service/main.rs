@@ -18,6 +18,7 @@ mod outside;
 mod package;
 mod plist;
 mod refusals;
+mod uninstall;
 
 use std::process::ExitCode;
 
@@ -54,6 +55,7 @@ type Test = (&'static str, fn());
 fn all() -> Vec<Test> {
     [
         lifecycle::TESTS,
+        uninstall::TESTS,
         activation::TESTS,
         crashes::TESTS,
         refusals::TESTS,

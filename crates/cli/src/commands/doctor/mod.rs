@@ -14,12 +14,14 @@ mod world;
 use std::path::Path;
 use std::sync::Arc;
 
+use handoffd::env::Env;
 use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use finding::State;
+use service::{Environment, Manager};
 use world::World;
 
 pub(crate) use finding::Finding;
@@ -63,6 +65,11 @@ impl Args {
         }
         Ok(if faults == 0 { Exit::Good } else { Exit::NotGood })
     }
+}
+
+/// The environment of the service, as far as it can be known from here.
+pub(crate) fn service_env(ctx: &Context) -> Env {
+    Environment::find(None, &Manager::ask(&ctx.env), &ctx.env).env
 }
 
 fn count(findings: &[Finding], state: State) -> usize {

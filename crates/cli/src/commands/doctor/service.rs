@@ -50,15 +50,6 @@ pub(super) struct Environment {
 }
 
 impl Manager {
-    /// Whether the service, or its socket, is started when its user logs in.
-    pub(super) fn starts_at_login(&self) -> bool {
-        let is_enabled = |unit: &Unit| matches!(unit.get("UnitFileState"), "enabled" | "enabled-runtime" | "linked");
-        match self {
-            Self::None(_) => false,
-            Self::Systemd { service, socket } => is_enabled(service) || is_enabled(socket),
-        }
-    }
-
     /// Asks it.
     pub(super) fn ask(env: &Env) -> Self {
         if cfg!(target_os = "macos") {

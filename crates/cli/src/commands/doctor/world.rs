@@ -15,7 +15,9 @@ use super::patience::{ALL, PATIENCE, Question, ask_all};
 use super::service::{Environment, Manager, Source, Unit};
 use crate::context::Context;
 use crate::daemon;
+use crate::door;
 use crate::failure::Failure;
+use crate::systemctl::judge::{self, Listener};
 
 /// Everything, gathered.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub(super) struct World {
     pub(super) manager: Manager,
     /// The daemon's own view, or why there is none.
     pub(super) daemon: Result<Box<Status>, Failure>,
+    /// Who listens at the service's socket.
+    pub(super) listener: Listener,
     /// Whether the daemon was found only by the service's environment: this shell looks for it elsewhere.
     pub(super) hidden: Hidden,
     /// The configuration file that the service reads.
@@ -112,6 +116,9 @@ impl World {
             None => (Config::default(), Ok(Vec::new())),
         };
         let places = Places::find(&service.env, &config);
+        let runs = manager.service().is_some_and(Unit::is_active);
+        let listener =
+            places.as_ref().ok().filter(|_| runs).and_then(|places| door::listener(ctx, &places.socket.path));
         let (projects, registry) = projects(places.as_ref().ok(), &config, daemon.as_deref().ok());
         Self {
             now: ctx.now(),
@@ -120,6 +127,7 @@ impl World {
             service,
             manager,
             daemon,
+            listener: listener.map_or(Listener::Nobody, Listener::Process),
             hidden,
             config_path,
             config,
@@ -149,12 +157,7 @@ impl World {
     /// The command that starts, or starts again, the daemon as it is installed here.
     pub(super) fn restart(&self) -> &'static str {
         match &self.manager {
-            manager @ Manager::Systemd { service, .. } if service.is_loaded() => match manager.starts_at_login() {
-                true => "handoff service restart",
-                // A package has just brought it, or it was uninstalled: `restart` would start it for this time only.
-                false => "handoff service install",
-            },
-            Manager::Systemd { service, .. } => service.unmask().unwrap_or("handoff service install"),
+            Manager::Systemd { service, .. } => judge::again(service),
             Manager::None(_) => "run `handoffd` in a terminal of its own, or under a service manager",
         }
     }

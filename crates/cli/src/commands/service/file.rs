@@ -8,12 +8,13 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use store::RawHash;
+use store::{RawHash, put_aside};
 
 use super::diff::{self, Change};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::shell::quoted;
 use crate::text::{Line, Tone, block};
 
 /// What stands before the hash.
@@ -41,8 +42,10 @@ pub(super) enum Found {
     Edited(String),
     /// A link that a person or a program of theirs made, where it leads, and what stands there.
     Link(PathBuf, String),
-    /// A link to `/dev/null`: masked.
-    Masked,
+    /// Masked: a link to `/dev/null`, or a unit without a byte; which.
+    Masked(&'static str),
+    /// A folder, or something else that is no file.
+    NoFile,
 }
 
 impl ServiceFile {
@@ -68,9 +71,15 @@ impl ServiceFile {
                 ctx.out.line(format!("as it should be: {path}"));
                 return Ok(false);
             }
-            Found::Masked => {
-                let failure = Failure::new(Exit::Refused, format!("{path} is masked: it leads to /dev/null"));
-                return Err(failure.hint("remove that link first, if it is to be allowed again"));
+            Found::Masked(how) => {
+                let failure = Failure::new(Exit::Refused, format!("{path} is masked: it {how}"));
+                return Err(
+                    failure.hint(format!("`rm {}` first, if it is to be allowed again", quoted(&path.to_string())))
+                );
+            }
+            Found::NoFile => {
+                let failure = Failure::new(Exit::Refused, format!("{path} is in the way: it is no file"));
+                return Err(failure.hint(format!("`{}`, then again", put_aside(&self.path))));
             }
             Found::Absent | Found::Ours => {
                 self.write()?;
@@ -118,13 +127,19 @@ pub(super) fn look_at(path: &Path) -> Result<Found, Failure> {
     let fault = |error: io::Error| Failure::new(Exit::NotGood, format!("cannot read {}: {error}", path.display()));
     let link = fs::read_link(path).ok();
     if link.as_deref() == Some(Path::new("/dev/null")) {
-        return Ok(Found::Masked);
+        return Ok(Found::Masked("leads to /dev/null"));
+    }
+    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+        return Ok(Found::NoFile);
     }
     let text = fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     if let Some(to) = link {
         return Ok(Found::Link(to, text.unwrap_or_default()));
     }
+    // As systemd sees it. An empty drop-in is none.
+    let is_unit = path.extension().is_some_and(|end| end == "service" || end == "socket");
     match text {
+        Ok(text) if text.is_empty() && is_unit => Ok(Found::Masked("is empty")),
         Ok(text) => Ok(if is_ours(&text) { Found::Ours } else { Found::Edited(text) }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Absent),
         Err(error) => Err(fault(error)),
@@ -165,7 +180,7 @@ pub(super) fn show_before_removal(ctx: &mut Context, path: &Path) -> Result<Foun
             }
         }
         Found::Link(to, _) => ctx.out.note(format!("{} is a link to {}, which stays", path.display(), to.display())),
-        Found::Absent | Found::Same | Found::Ours | Found::Masked => {}
+        Found::Absent | Found::Same | Found::Ours | Found::Masked(_) | Found::NoFile => {}
     }
     Ok(found)
 }
@@ -215,7 +230,13 @@ mod tests {
         assert_eq!(new.look().unwrap(), Found::Same);
         fs::remove_file(&old.path).unwrap();
         std::os::unix::fs::symlink("/dev/null", &old.path).unwrap();
-        assert_eq!(new.look().unwrap(), Found::Masked);
+        assert_eq!(new.look().unwrap(), Found::Masked("leads to /dev/null"));
+        let odd = folder.path().join("handoffd.service");
+        write(&odd, "").unwrap();
+        assert_eq!(look_at(&odd).unwrap(), Found::Masked("is empty"));
+        fs::remove_file(&odd).unwrap();
+        fs::create_dir(&odd).unwrap();
+        assert_eq!(look_at(&odd).unwrap(), Found::NoFile);
     }
 
     #[test]

@@ -7,11 +7,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use handoffd::env::Env;
+use handoffd::keeping::Fate;
 use serde_json::json;
 
 use super::file::{self, Found, ServiceFile};
 use super::programs::Programs;
 use super::started;
+use super::state::{self, Kept};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -25,6 +27,7 @@ const PLIST: &str = include_str!("../../../../../launchd/io.github.handoffd.plis
 pub(super) fn install(ctx: &mut Context, replace: bool) -> Result<Exit, Failure> {
     let programs = Programs::of_process(ctx)?;
     nobody_else_runs(ctx)?;
+    let kept = Kept::look(&ctx.places()?);
     let wanted = plist(home(ctx)?, &programs)?;
     let path = wanted.path.display().to_string();
     wanted.put(ctx, replace, "")?;
@@ -32,7 +35,9 @@ pub(super) fn install(ctx: &mut Context, replace: bool) -> Result<Exit, Failure>
     launchctl(&["bootout", &target()]).ok();
     launchctl(&["enable", &target()]).map_err(failed)?;
     load(&path)?;
-    running(ctx)
+    let exit = running(ctx)?;
+    Kept::tell_back(kept, ctx, &ctx.places()?);
+    Ok(exit)
 }
 
 /// An agent that is being unloaded cannot be loaded yet.
@@ -62,17 +67,27 @@ pub(super) fn is_there(env: &Env) -> bool {
     env.home.as_deref().is_some_and(|home| plist_path(home).symlink_metadata().is_ok())
 }
 
-pub(super) fn uninstall(ctx: &mut Context) -> Result<Exit, Failure> {
+pub(super) fn uninstall(ctx: &mut Context, fate: Fate) -> Result<Exit, Failure> {
     launchctl(&["bootout", &target()]).ok();
     let path = plist_path(home(ctx)?);
     file::show_before_removal(ctx, &path)?;
     if file::remove(&path)? {
         ctx.out.line(format!("stopped, and removed {}", path.display()));
     }
-    let places = ctx.places()?;
+    // It is told to stop, and launchd does not wait for it.
+    let end = Instant::now() + UNLOADED_WITHIN;
+    while launchctl(&["print", &target()]).is_ok() && Instant::now() < end {
+        thread::sleep(Duration::from_millis(250));
+    }
     let early = log_file(home(ctx)?);
-    ctx.out.line(format!("left: the logs in {} and {}", places.log_dir.display(), early.display()));
-    ctx.out.line(format!("left: the list of projects and the journal in {}", places.state_dir.display()));
+    if fate == Fate::Remove && file::remove(&early)? {
+        ctx.out.line(format!("removed {}", early.display()));
+    }
+    let env = ctx.env.clone();
+    state::put_away(ctx, &env, fate)?;
+    if early.exists() {
+        ctx.out.line(format!("left: the log of its starts in {}", early.display()));
+    }
     Ok(Exit::Good)
 }
 

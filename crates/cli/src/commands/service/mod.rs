@@ -9,11 +9,13 @@ mod launchd;
 mod programs;
 mod reload;
 mod started;
+mod state;
 pub(crate) mod systemd;
 
 use std::path::{Path, PathBuf};
 
 use handoffd::env::Env;
+use handoffd::keeping::Fate;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -36,8 +38,15 @@ enum Command {
         #[arg(long)]
         replace: bool,
     },
-    /// Stop the service and remove its files; the daemon's data and logs stay
-    Uninstall,
+    /// Stop the service and remove its files; nothing stays but the logs
+    ///
+    /// Beside the logs it keeps what cannot be made again, as the list of projects and the journal; `install` takes that back. It
+    /// says where they are. Your configuration, your packets and what is in the projects are yours, and stay.
+    Uninstall {
+        /// Remove the logs and what is kept, too; each is named
+        #[arg(long)]
+        purge: bool,
+    },
     /// Say whether it runs, from which file and program, and what would stop it
     Status {
         /// Print one JSON document
@@ -57,8 +66,10 @@ impl Args {
             Command::Reload => reload::run(ctx),
             Command::Install { replace } if launchd => launchd::install(ctx, replace),
             Command::Install { replace } => systemd::install(ctx, replace),
-            Command::Uninstall if launchd => launchd::uninstall(ctx),
-            Command::Uninstall => systemd::uninstall(ctx),
+            Command::Uninstall { purge } => {
+                let fate = if purge { Fate::Remove } else { Fate::Keep };
+                if launchd { launchd::uninstall(ctx, fate) } else { systemd::uninstall(ctx, fate) }
+            }
             Command::Status { json } if launchd => launchd::status(ctx, json),
             Command::Status { json } => systemd::status(ctx, json),
             Command::Restart if launchd => launchd::restart(ctx),

@@ -8,6 +8,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 
 pub(super) fn run(ctx: &mut Context) -> Result<Exit, Failure> {
+    // What is wrong with it is the answer.
+    ctx.config_untold();
     let answer = ctx.block_on(async {
         let (daemon, _) = daemon::connect(ctx).await?;
         daemon.call(&DaemonReload {}).await

@@ -1,26 +1,19 @@
 //! Whether the service outlives the login: without lingering, systemd ends a user's services with the last session.
 
-use std::time::Duration;
-
 use super::{Finding, World};
-use crate::spawn;
+use crate::systemctl::linger;
 
 /// Only where a service is installed.
 pub(super) fn check(world: &World) -> Vec<Finding> {
     if world.unit().is_none() {
         return Vec::new();
     }
-    let uid = rustix::process::getuid().as_raw().to_string();
-    let told = spawn::told("loginctl", &["show-user", &uid, "--property=Linger"], None, Duration::from_secs(5));
-    match told.as_deref().map(str::trim) {
-        Ok("Linger=yes") => vec![Finding::good("the service goes on after logout")],
-        Ok("Linger=no") => {
+    vec![match linger::is_on(&world.shell) {
+        Some(true) => Finding::good("the service goes on after logout"),
+        Some(false) => {
             let what = "the service ends when you log out, and starts only when you log in";
-            vec![Finding::warning(what, "loginctl enable-linger")]
+            Finding::warning(what, linger::REMEDY)
         }
-        Ok(_) => vec![Finding::note("loginctl does not say whether the service goes on after logout")],
-        Err(error) => {
-            vec![Finding::note(format!("whether the service goes on after logout cannot be asked ({error})"))]
-        }
-    }
+        None => Finding::note("nobody says whether the service goes on after logout").remedy(linger::REMEDY),
+    }]
 }

@@ -5,14 +5,15 @@ use std::path::Path;
 use super::manager::Manager;
 use super::restart::SocketUnit;
 use super::units::Units;
-use super::{linger, restart, variables};
+use super::{restart, variables};
 use crate::commands::service::file::{self, Found};
 use crate::commands::service::programs::Programs;
 use crate::commands::service::started::{self, Answer};
+use crate::commands::service::state::Kept;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::systemctl::{SERVICE, SOCKET, Unit};
+use crate::systemctl::{SERVICE, SOCKET, Unit, linger};
 use crate::text::{Line, Tone};
 
 /// Where own settings belong.
@@ -37,17 +38,22 @@ pub(in crate::commands::service) fn install(ctx: &mut Context, replace: bool) ->
     let (service, socket) = manager.units()?;
     restart::is_allowed(&service, &socket)?;
     nobody_else_runs(ctx, &service, &socket)?;
+    let kept = Kept::look(&ctx.places()?);
     let units = Units::plan(ctx, &manager, &programs)?;
     if let Some(package) = &units.package {
         ctx.out.line(format!("the unit comes with the package: {}", package.display()));
     }
     let files = put_in_place(ctx, &units, replace)?;
     let socket = restart::read_again(&manager)?;
-    manager.must(&["enable", SERVICE, SOCKET])?;
-    ctx.out.line(format!("enabled {SERVICE} and {SOCKET}: it starts when you log in"));
+    let (service, _) = manager.units()?;
+    // systemd enables no unit by a name that is a link to another.
+    let names = [service.real_name(SERVICE), socket.unit.real_name(SOCKET)];
+    manager.must(&["enable", names[0], names[1]])?;
+    ctx.out.line(format!("enabled {} and {}: it starts when you log in", names[0], names[1]));
     let answer = start(ctx, &manager, files, &socket)?;
     let line = Line::of(Tone::Good, "running").plain(&format!(": handoffd {}, pid {}", answer.version, answer.pid));
     ctx.out.line(line);
+    Kept::tell_back(kept, ctx, &ctx.places()?);
     tell_about(ctx, &manager);
     Ok(Exit::Good)
 }
@@ -86,7 +92,7 @@ fn put_in_place(ctx: &mut Context, units: &Units, replace: bool) -> Result<Files
             Found::Link(to, _) => {
                 ctx.out.warn(&format!("{} stays: somebody made it a link to {}", path.display(), to.display()));
             }
-            Found::Absent | Found::Same | Found::Masked => {}
+            Found::Absent | Found::Same | Found::Masked(_) | Found::NoFile => {}
         }
     }
     Ok(files)
@@ -106,7 +112,7 @@ fn tell_about(ctx: &Context, manager: &Manager) {
     for difference in variables::differences(ctx, manager) {
         ctx.out.warn(&difference);
     }
-    match linger::is_on(ctx) {
+    match linger::is_on(&ctx.env) {
         Some(true) => {}
         Some(false) => ctx.out.warn(&format!("it stops when you log out; to keep it running: `{}`", linger::REMEDY)),
         None => ctx.out.note(format!("if it is to go on after you log out: `{}`", linger::REMEDY)),

@@ -1,7 +1,6 @@
 //! The service under `systemd --user`.
 
 mod install;
-mod linger;
 mod manager;
 mod problems;
 mod restart;

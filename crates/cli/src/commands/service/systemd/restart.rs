@@ -3,6 +3,7 @@
 use super::manager::{Manager, Refused};
 use crate::commands::service::started::{self, Answer};
 use crate::context::Context;
+use crate::door;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::systemctl::{SERVICE, SOCKET, Unit};
@@ -16,6 +17,8 @@ pub(in crate::commands::service) fn restart(ctx: &mut Context) -> Result<Exit, F
     }
     is_allowed(&service, &socket)?;
     let socket = read_again(&manager)?;
+    // A file that was emptied, or linked to /dev/null, is a mask only now.
+    is_allowed(&manager.units()?.0, &socket.unit)?;
     let answer = start_again(ctx, &manager, &socket)?;
     let line = Line::of(Tone::Good, "running").plain(&format!(": handoffd {}, pid {}", answer.version, answer.pid));
     ctx.out.line(line);
@@ -66,7 +69,8 @@ pub(super) fn read_again(manager: &Manager) -> Result<SocketUnit, Failure> {
 pub(super) fn start_again(ctx: &Context, manager: &Manager, socket: &SocketUnit) -> Result<Answer, Failure> {
     // A unit that gave up is let try again; one that did not is not touched.
     manager.tell(&["reset-failed", SERVICE, SOCKET]).ok();
-    if !socket.unit.is_active() || !is_whole(ctx) || socket.listens == Listens::AsBefore {
+    let service = manager.units()?.0;
+    if !socket.unit.is_active() || !is_whole(ctx, &service) || socket.listens == Listens::AsBefore {
         // A daemon that bound the address itself must leave it before systemd takes it.
         manager.must(&["stop", SERVICE, SOCKET])?;
         manager.must(&["start", SOCKET])?;
@@ -77,9 +81,12 @@ pub(super) fn start_again(ctx: &Context, manager: &Manager, socket: &SocketUnit)
     started::wait(ctx)
 }
 
-/// Whether the socket's file is still there: without it nobody can come in.
-fn is_whole(ctx: &Context) -> bool {
-    ctx.places().is_ok_and(|places| places.socket.path.exists())
+/// Whether the socket's file still leads to systemd: without it nobody can come in, or only as long as the daemon runs that
+/// has bound the path itself (F104). Asking one that does not run would start it.
+fn is_whole(ctx: &Context, service: &Unit) -> bool {
+    let Ok(places) = ctx.places() else { return false };
+    let path = &places.socket.path;
+    path.exists() && !(service.is_active() && door::listener(ctx, path) == service.main_pid())
 }
 
 fn not_started(manager: &Manager, words: &str) -> Failure {

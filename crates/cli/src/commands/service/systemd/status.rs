@@ -6,13 +6,15 @@ use serde::Serialize;
 
 use super::manager::Manager;
 use super::problems::problems;
-use super::{linger, restart};
+use super::restart;
 use crate::commands::service::file::{Found, look_at};
 use crate::commands::service::started::{self, Answer};
 use crate::context::Context;
+use crate::door;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::systemctl::Unit;
+use crate::systemctl::judge::{Listener, Seen};
+use crate::systemctl::{SERVICE, Unit, linger};
 use crate::text::{Line, Tone, counted};
 use crate::time;
 
@@ -31,7 +33,7 @@ struct Report {
     starts_again_in: Option<u64>,
     /// How often systemd started it again by itself.
     restarts: u32,
-    /// The unit file, and who made it: `install`, `edited`, `link`, `package`, or `masked`.
+    /// The unit file, and who made it: `install`, `edited`, `link`, `package`, `masked`, or `gone`.
     unit: String,
     unit_from: &'static str,
     drop_ins: Vec<String>,
@@ -68,14 +70,21 @@ fn report(
     (service, socket): (&Unit, &Unit),
     answer: Result<Answer, Failure>,
 ) -> Result<Report, Failure> {
-    let problems = problems(ctx, manager, (service, socket), &answer);
+    let path = ctx.places()?.socket.path;
+    // Of a service that does not run, the question would start it.
+    let listener = service.is_active().then(|| door::listener(ctx, &path)).flatten();
+    let listener = listener.map_or(Listener::Nobody, Listener::Process);
+    let answers = answer.as_ref().ok().map(|answer| answer.pid);
+    let problems = problems(ctx, manager, Seen { service, socket, answers, listener }, &answer);
     let answer = answer.ok();
     let unit = service.get("FragmentPath").to_owned();
     let unit_from = match look_at(unit.as_ref())? {
         _ if service.unmask().is_some() => "masked",
+        _ if unit.is_empty() => "gone",
         _ if !Path::new(&unit).starts_with(manager.user_folder(ctx)?) => "package",
         Found::Edited(_) => "edited",
         Found::Link(..) => "link",
+        _ if service.real_name(SERVICE) != SERVICE => "link",
         _ => "install",
     };
     Ok(Report {
@@ -93,8 +102,8 @@ fn report(
         program: service.program().map(|program| program.display().to_string()),
         socket_unit: socket.get("ActiveState").to_owned(),
         socket: answer.map(|answer| answer.socket),
-        starts_at_login: service.get("UnitFileState") == "enabled",
-        goes_on_after_logout: linger::is_on(ctx),
+        starts_at_login: service.starts_at_login(),
+        goes_on_after_logout: linger::is_on(&ctx.env),
         log: ctx.places()?.log_dir.display().to_string(),
         problems,
     })
@@ -128,6 +137,7 @@ fn print(ctx: &mut Context, report: &Report) {
         "package" => "from a package",
         "edited" => "edited by hand",
         "masked" => "masked",
+        "gone" => "its file is gone",
         "link" => "a link that somebody made",
         _ => "from `handoff service install`",
     };

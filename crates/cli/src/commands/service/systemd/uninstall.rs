@@ -2,19 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
+use handoffd::keeping::Fate;
 use wire::status::ProjectStatus;
 
 use super::manager::Manager;
 use super::units::possible;
+use crate::commands::doctor;
 use crate::commands::service::file::{self, Found};
+use crate::commands::service::state;
 use crate::context::Context;
 use crate::daemon;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::systemctl::{SERVICE, SOCKET};
 
-pub(in crate::commands::service) fn uninstall(ctx: &mut Context) -> Result<Exit, Failure> {
+pub(in crate::commands::service) fn uninstall(ctx: &mut Context, fate: Fate) -> Result<Exit, Failure> {
     let manager = Manager::open(ctx)?;
+    // As long as it runs: afterwards nobody knows it.
+    let env = doctor::service_env(ctx);
     let folder = manager.user_folder(ctx)?;
     let (service, socket) = manager.units()?;
     // Disabling removes units that are links by itself.
@@ -26,11 +31,23 @@ pub(in crate::commands::service) fn uninstall(ctx: &mut Context) -> Result<Exit,
     if service.is_known() || socket.is_known() {
         // Asking one that does not run would start it.
         let at_work = if service.is_active() { at_work(ctx) } else { Vec::new() };
-        manager.must(&["disable", "--now", SERVICE, SOCKET])?;
+        // A unit whose file is gone, or is no file, cannot be disabled any more.
+        match service.has_file() && socket.has_file() {
+            true => manager.must(&["disable", "--now", service.real_name(SERVICE), socket.real_name(SOCKET)])?,
+            false => {
+                manager.tell(&["disable", SERVICE]).ok();
+                manager.tell(&["disable", SOCKET]).ok();
+                manager.must(&["stop", SERVICE, SOCKET])?;
+            }
+        }
+        let how = match fate {
+            Fate::Keep => "`handoffd` in a terminal, or `handoff service install`",
+            Fate::Remove => "and `handoff init` has put the project on a new list",
+        };
         for task in at_work {
             ctx.out.warn(&format!(
                 "{task} is at work: its session goes on, and `tasks.json` says RUNNING until a daemon runs again and takes \
-                 the report (`handoffd` in a terminal, or `handoff service install`)"
+                 the report ({how})"
             ));
         }
         ctx.out.line(format!("stopped and disabled {SERVICE} and {SOCKET}"));
@@ -44,18 +61,20 @@ pub(in crate::commands::service) fn uninstall(ctx: &mut Context) -> Result<Exit,
     }
     manager.must(&["daemon-reload"])?;
     manager.tell(&["reset-failed", SERVICE, SOCKET]).ok();
-    // The socket is gone with its unit; its folder is ours only while it is empty.
-    if let Some(folder) = ctx.places()?.socket.path.parent().filter(|folder| folder.ends_with("handoffd")) {
-        std::fs::remove_dir(folder).ok();
-    }
-    tell_what_stays(ctx, &manager, &folder)?;
+    tell_what_stays(ctx, &manager, &folder);
+    state::put_away(ctx, &env, fate)?;
     Ok(Exit::Good)
 }
 
 fn remove(ctx: &mut Context, path: &Path, found: &Found) -> Result<(), Failure> {
     // What a person forbade must not start at the next login because a package brings the unit.
-    if *found == Found::Masked {
-        ctx.out.line(format!("left: {} is masked", path.display()));
+    let stays = match found {
+        Found::Masked(_) => "is masked",
+        Found::NoFile => "is no file",
+        _ => "",
+    };
+    if !stays.is_empty() {
+        ctx.out.line(format!("left: {} {stays}", path.display()));
         return Ok(());
     }
     if file::remove(path)? || matches!(found, Found::Link(..)) {
@@ -77,7 +96,7 @@ fn at_work(ctx: &Context) -> Vec<String> {
     projects.into_iter().filter_map(named).collect()
 }
 
-fn tell_what_stays(ctx: &mut Context, manager: &Manager, folder: &Path) -> Result<(), Failure> {
+fn tell_what_stays(ctx: &mut Context, manager: &Manager, folder: &Path) {
     let drop_ins = [SERVICE, SOCKET].map(|unit| folder.join(format!("{unit}.d")));
     for own in drop_ins.into_iter().filter(|folder| folder.exists()) {
         ctx.out.line(format!("left: your own settings in {}", own.display()));
@@ -86,11 +105,5 @@ fn tell_what_stays(ctx: &mut Context, manager: &Manager, folder: &Path) -> Resul
     for package in packages.into_iter().filter(|file| file.exists()) {
         ctx.out.line(format!("left: {} belongs to a package, and is disabled", package.display()));
     }
-    let places = ctx.places()?;
     ctx.out.line("left: the logs in the journal of systemd; `handoff logs` still shows them");
-    if places.log_dir.exists() {
-        ctx.out.line(format!("left: the logs in {}", places.log_dir.display()));
-    }
-    ctx.out.line(format!("left: the list of projects and the journal in {}", places.state_dir.display()));
-    Ok(())
 }
