@@ -1,3 +1,5 @@
+//! Every file of the state folder, out and back, interrupted, shared and foreign.
+
 use std::collections::BTreeMap;
 use std::fs::{File, Permissions};
 use std::io::Write as _;

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use handoffd_tests::{Task, report, wait};
+use handoffd_tests::{Daemon, Task, report, wait};
 use serde_json::{Value, json};
 
-use crate::support::stage;
+use crate::support::{Stage, stage};
 
 #[test]
 fn a_folder_that_is_moved_away_and_back_keeps_its_task() {
@@ -46,6 +46,30 @@ fn a_project_file_that_is_refused_blocks_until_it_is_repaired() {
     fs::remove_file(file).unwrap();
     let dispatch = stage.session.wait_dispatch("t-1");
     stage.session.finish(&dispatch, report::complete());
+}
+
+/// A warning of the log when it stops a task, with the line that is wrong; again at the next start, and not at a reload, which
+/// changes nothing about it.
+#[test]
+fn a_project_file_that_is_refused_is_a_warning_of_the_log_at_each_start() {
+    let Stage { world, project, daemon, control, session } = stage();
+    fs::write(project.root().join(".pi/handoff.toml"), "[context]\nfiles = [\"../../etc/passwd\"]\n").unwrap();
+    project.plan(&Task::new("t-1"));
+    control.wait_state(&project, "blocked", "context_file");
+    let warned = |daemon: &Daemon| {
+        let log = daemon.log();
+        log.lines().filter(|line| line.contains(" WARN ") && line.contains("handoff.toml:2")).count()
+    };
+    wait::until_true("it is a warning", || warned(&daemon) == 1);
+    control.call("daemon.reload", json!({})).unwrap();
+    session.ping();
+    assert_eq!(warned(&daemon), 1);
+    assert!(daemon.terminate().success());
+    let next = world.start();
+    let before = warned(&next);
+    let _session = next.idle_session(&world, &project, "s-2");
+    next.control().wait_state(&project, "blocked", "context_file");
+    wait::until_true("it is a warning again", || warned(&next) == before + 1);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The socket unit: first use, restarts without a lost connection, one daemon.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
 
 use handoffd_tests::{Control, wait};
 use nix::sys::signal::Signal;

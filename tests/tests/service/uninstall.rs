@@ -77,7 +77,7 @@ fn uninstall_leaves_nothing_but_the_logs() {
     let said = home.handoff(&["service", "install"]).good();
     assert!(said.out.contains("took back the list of 1 project and the journal"), "{said:?}");
     assert!(history().ends_with(&before), "newest first: {before}\n---\n{}", history());
-    home.connect().project(&work.project);
+    assert_eq!(home.connect().project(&work.project)["name"], "shop");
     assert!(!log.join("kept").exists());
     let said = home.handoff(&["service", "uninstall", "--purge"]).good();
     let list = format!("removed {}", state.join("projects.json").display());

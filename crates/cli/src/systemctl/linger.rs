@@ -22,10 +22,10 @@ pub(crate) fn is_on(env: &Env) -> Option<bool> {
 
 fn asked() -> Option<bool> {
     let user = rustix::process::getuid().as_raw().to_string();
-    let told = spawn::told("loginctl", &["show-user", &user, "--property=Linger", "--value"], None, WITHIN).ok()?;
+    let told = spawn::told("loginctl", &["show-user", &user, "--property=Linger"], None, WITHIN).ok()?;
     match told.trim() {
-        "yes" => Some(true),
-        "no" => Some(false),
+        "Linger=yes" => Some(true),
+        "Linger=no" => Some(false),
         _ => None,
     }
 }

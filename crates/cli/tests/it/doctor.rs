@@ -184,12 +184,17 @@ fn a_unit_that_is_there_and_well_one_that_failed_and_one_whose_program_is_gone()
         "fault",
         &["after 7 restarts: it ended with exit code 1; it starts again by itself in"],
     );
-    check(&unit("ActiveState=active NeedDaemonReload=yes"), "unit", "warning", &["daemon-reload"]);
+    check(
+        &unit("ActiveState=active NeedDaemonReload=yes"),
+        "unit",
+        "warning",
+        &["has changed since", "handoff service restart"],
+    );
     check(
         &unit("ActiveState=active UnitFileState=disabled"),
         "unit",
         "warning",
-        &["does not start at login", "handoff service install"],
+        &["does not start when you log in", "handoff service install"],
     );
     let gone = UNIT.replace("/bin/true ;", "/no/such/handoffd ;");
     check(&with_unit(&format!("{gone} ActiveState=inactive"), ""), "unit", "fault", &["/no/such/handoffd"]);
@@ -225,7 +230,7 @@ fn lingering_is_asked_for_where_a_service_is_installed() {
     program(&world, "loginctl", "echo Linger=yes");
     check(&world, "linger", "good", &[]);
     program(&world, "loginctl", "echo no bus >&2; exit 1");
-    check(&world, "linger", "note", &["no bus"]);
+    check(&world, "linger", "note", &["nobody says", "loginctl enable-linger"]);
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn shared_folder(world: &World) -> Option<Finding> {
 }
 
 fn socket_file(world: &World, socket: &Path) -> Option<Finding> {
-    let meta = socket.symlink_metadata().ok()?;
+    let Ok(meta) = socket.symlink_metadata() else { return vanished(world, socket) };
     if !meta.file_type().is_socket() {
         let what = format!("{} is not a socket, so no daemon can listen there", socket.display());
         return Some(Finding::fault(what, put_aside(socket)));
@@ -115,6 +115,13 @@ fn socket_file(world: &World, socket: &Path) -> Option<Finding> {
             socket.display()
         ))
     })
+}
+
+/// A daemon that lives, answers nowhere, and could not make its socket again (F104).
+fn vanished(world: &World, socket: &Path) -> Option<Finding> {
+    let pid = world.daemon_pid().filter(|_| world.running().is_none())?;
+    let what = format!("{} has vanished, so nobody reaches the daemon (pid {pid})", socket.display());
+    Some(Finding::fault(what, world.restart()))
 }
 
 fn foreign(path: &Path, meta: &Metadata) -> Option<Finding> {
