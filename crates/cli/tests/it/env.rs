@@ -132,7 +132,7 @@ impl TestEnv {
             .replace(&*self.home().to_string_lossy(), "{HOME}")
             .replace(&*self.root().to_string_lossy(), "{ROOT}")
             .replace(&format!("/run/user/{uid}"), "{USUAL}")
-            .replace(&handoffd::places::host::host_part(), "{HOST}")
+            .replace(&format!("run-{}/", handoffd::places::host::host_part()), "run-{HOST}/")
     }
 }
 
