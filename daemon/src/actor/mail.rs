@@ -69,8 +69,8 @@ pub enum Mail {
     WaitOver(u64),
     /// A `task.wait` for a task that neither the last read nor the journal knows.
     WaitUnknown(crate::actor::Wanted),
-    /// The fresh read that unknown tasks wait for takes too long.
-    WaitKnown,
+    /// The fresh read that the wait for an unknown task waits for takes too long.
+    WaitKnown(u64),
     /// New settings (D71: a running task keeps its own).
     Configure(Arc<Settings>),
     /// Leave: nobody asked over the socket (reload, registry file changed).

@@ -184,7 +184,7 @@ impl Actor {
             Mail::Rendered { peer, prepared, expires } => self.rendered(&peer, prepared, expires),
             Mail::WaitOver(number) => self.wait_over(number),
             Mail::WaitUnknown(wanted) => self.wait_for_a_read(wanted),
-            Mail::WaitKnown => self.wait_no_longer(),
+            Mail::WaitKnown(number) => self.wait_no_longer(number),
             Mail::Configure(settings) => {
                 self.settings = settings;
                 self.step(Event::Configure(limits(&self.settings)));

@@ -1,10 +1,12 @@
 //! `task.wait` and `task.retry`: questions about tasks that may have ended long ago (D65).
 
+use std::path::Path;
 use std::time::Duration;
 
 use lifecycle::{Command, Content, Event};
 use wire::control::{EndedTask, WaitResult};
 use wire::error::{ErrorCode, Refusal};
+use wire::journal::Ended;
 use wire::session::EndStatus;
 use wire::status::TaskStatus;
 
@@ -13,17 +15,20 @@ use super::bodies::BodyData;
 use super::mail::Mail;
 use super::open::Asked;
 use crate::history;
+use crate::journal::Journal;
 use crate::peer::Responder;
 
-/// The longest that a `task.wait` for an unknown task is held for a fresh read of the file.
+/// How long a `task.wait` for an unknown task is held for a fresh read of the file where nothing reads it.
 const READ_WITHIN: Duration = Duration::from_secs(1);
+/// How often that is granted while a job is under way: on a slow disk it is the read, or stands before it.
+const READS_WAITED_FOR: u8 = 5;
 
 /// Clients that wait for the end of a task.
 #[derive(Debug, Default)]
 pub(super) struct Waiters {
     next: u64,
     waiting: Vec<(u64, String, Responder)>,
-    unknown: Vec<Wanted>,
+    unknown: Vec<(u64, Wanted)>,
 }
 
 /// A client that waits for a task that is not known, at least not yet.
@@ -34,6 +39,8 @@ pub struct Wanted {
     answer: Responder,
     /// A job was under way when it came: what that reads may be older.
     behind_a_job: bool,
+    /// How often its time may still be over while a job is under way.
+    patience: u8,
 }
 
 impl Waiters {
@@ -51,9 +58,31 @@ impl Waiters {
         told.into_iter().map(|(.., answer)| answer).collect()
     }
 
+    /// Keeps one whose task is not known; the number is that of its time.
+    fn keep_unknown(&mut self, wanted: Wanted) -> u64 {
+        self.next += 1;
+        self.unknown.push((self.next, wanted));
+        self.next
+    }
+
+    /// The one whose time this is, if it still waits.
+    fn take_unknown(&mut self, number: u64) -> Option<Wanted> {
+        let at = self.unknown.iter().position(|(known, _)| *known == number)?;
+        Some(self.unknown.swap_remove(at).1)
+    }
+
+    /// The file was just read: those for whom that counts. For those who came during another job the next read does.
+    fn take_read(&mut self) -> Vec<Wanted> {
+        let all = std::mem::take(&mut self.unknown);
+        let (later, now): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, wanted)| wanted.behind_a_job);
+        let next = |(number, wanted)| (number, Wanted { behind_a_job: false, ..wanted });
+        self.unknown = later.into_iter().map(next).collect();
+        now.into_iter().map(|(_, wanted)| wanted).collect()
+    }
+
     /// The project is gone: nobody will hear of an end.
     pub(super) fn drop_all(&mut self) {
-        let unknown = std::mem::take(&mut self.unknown).into_iter().map(|wanted| wanted.answer);
+        let unknown = std::mem::take(&mut self.unknown).into_iter().map(|(_, wanted)| wanted.answer);
         for answer in std::mem::take(&mut self.waiting).into_iter().map(|(.., answer)| answer).chain(unknown) {
             answer.error(Refusal::new(ErrorCode::ShuttingDown, "the daemon no longer manages this project"));
         }
@@ -67,7 +96,7 @@ impl Actor {
             answer.error(no_task());
             return;
         };
-        self.wait_for(Wanted { task_id: wanted, timeout_ms, answer, behind_a_job: false }, true);
+        self.wait_for(Wanted { task_id: wanted, timeout_ms, answer, behind_a_job: false, patience: READS_WAITED_FOR }, true);
     }
 
     /// Waits for a task that has not ended, or answers from the journal. What neither knows may have been written this
@@ -83,7 +112,7 @@ impl Actor {
         let (journal, path, pool) = (self.hub.journal.clone(), self.path.clone(), self.hub.pool.clone());
         let (id, me) = (wanted.task_id.clone(), self.me.upgrade());
         tokio::spawn(async move {
-            let found = pool.run(move || history::ended_task(&journal, &path, &id)).await;
+            let found = pool.run(move || ended_task(&journal, &path, &id)).await;
             match (found.ok().flatten(), me) {
                 (Some(row), _) => wanted.answer.result(&ended_result(row)),
                 (None, Some(me)) if again => drop(me.send(Box::new(Mail::WaitUnknown(wanted))).await),
@@ -93,26 +122,32 @@ impl Actor {
     }
 
     pub(super) fn wait_for_a_read(&mut self, wanted: Wanted) {
-        self.waiters.unknown.push(Wanted { behind_a_job: self.job_since.is_some(), ..wanted });
-        self.remind(READ_WITHIN, Mail::WaitKnown);
+        // While the journal was asked, its task may have begun, and even ended.
+        if self.current_task().is_some_and(|(id, _)| id == wanted.task_id) {
+            return self.wait_for(wanted, false);
+        }
+        self.keep_unknown(Wanted { behind_a_job: self.job_since.is_some(), ..wanted });
         self.step(Event::Touched);
+    }
+
+    fn keep_unknown(&mut self, wanted: Wanted) {
+        let number = self.waiters.keep_unknown(wanted);
+        self.remind(READ_WITHIN, Mail::WaitKnown(number));
     }
 
     /// The file was just read: who is not known now is not there.
     pub(super) fn wait_after_read(&mut self) {
-        for wanted in std::mem::take(&mut self.waiters.unknown) {
-            if wanted.behind_a_job {
-                self.waiters.unknown.push(Wanted { behind_a_job: false, ..wanted });
-            } else {
-                self.wait_for(wanted, false);
-            }
+        for wanted in self.waiters.take_read() {
+            self.wait_for(wanted, false);
         }
     }
 
-    /// It could not be read in time (no lock, no folder, a file system that hangs).
-    pub(super) fn wait_no_longer(&mut self) {
-        for wanted in std::mem::take(&mut self.waiters.unknown) {
-            self.wait_for(wanted, false);
+    /// It was not read in the time of this one: no lock, no folder, a file system that hangs, or a slow one.
+    pub(super) fn wait_no_longer(&mut self, number: u64) {
+        let Some(wanted) = self.waiters.take_unknown(number) else { return };
+        match wanted.patience.checked_sub(1) {
+            Some(patience) if self.job_since.is_some() => self.keep_unknown(Wanted { patience, ..wanted }),
+            _ => self.wait_for(wanted, false),
         }
     }
 
@@ -145,7 +180,7 @@ impl Actor {
     }
 
     /// Tells everybody who waits for this task.
-    pub(super) fn tell_waiters(&mut self, task_id: &str, row: Option<&wire::journal::Ended>) {
+    pub(super) fn tell_waiters(&mut self, task_id: &str, row: Option<&Ended>) {
         for answer in self.waiters.take(|wanted| wanted == task_id) {
             match row {
                 Some(row) => answer.result(&ended_result(row.clone())),
@@ -174,7 +209,7 @@ impl Actor {
     fn answer_from_journal(&self, task_id: String, answer: Responder) {
         let (journal, path, pool) = (self.hub.journal.clone(), self.path.clone(), self.hub.pool.clone());
         tokio::spawn(async move {
-            let found = pool.run(move || history::ended_task(&journal, &path, &task_id)).await;
+            let found = pool.run(move || ended_task(&journal, &path, &task_id)).await;
             match found.ok().flatten() {
                 Some(row) => answer.result(&ended_result(row)),
                 None => answer.error(no_task()),
@@ -189,7 +224,7 @@ impl Actor {
         let now = self.hub.now();
         tokio::spawn(async move {
             let wanted = task_id.clone();
-            let found = pool.run(move || history::ended_task(&journal, &path, &wanted)).await;
+            let found = pool.run(move || ended_task(&journal, &path, &wanted)).await;
             let task = found.ok().flatten().and_then(|row| again(&row, &task_id, now));
             me.send(Box::new(Mail::Again { parent: task_id, task, answer })).await.ok();
         });
@@ -211,12 +246,18 @@ impl Actor {
     }
 }
 
+/// How a task ended. Its row may be on its way to the file still: on a slow disk an end is known before that.
+fn ended_task(journal: &Journal, project: &Path, task_id: &str) -> Option<Ended> {
+    journal.flush(READ_WITHIN);
+    history::ended_task(journal, project, task_id)
+}
+
 fn no_task() -> Refusal {
     Refusal::new(ErrorCode::NoTask, "no such task is known; `handoff history` lists those that are")
 }
 
 /// The planner's fields of `row` as a new task.
-fn again(row: &wire::journal::Ended, parent: &str, now: lifecycle::Moment) -> Option<String> {
+fn again(row: &Ended, parent: &str, now: lifecycle::Moment) -> Option<String> {
     let planner = row.planner.as_ref()?;
     let mut out: serde_json::Map<String, serde_json::Value> = serde_json::from_str(planner.get()).ok()?;
     let suffix = format!("-r{:06x}", now.entropy & 0xff_ffff);
@@ -237,7 +278,7 @@ fn retry_base(parent: &str) -> String {
 }
 
 /// An ended task as `task.wait` answers it.
-pub(super) fn ended_result(row: wire::journal::Ended) -> WaitResult {
+pub(super) fn ended_result(row: Ended) -> WaitResult {
     let status = match row.status {
         EndStatus::Complete => TaskStatus::Complete,
         EndStatus::Error => TaskStatus::Error,
@@ -253,4 +294,42 @@ pub(super) fn ended_result(row: wire::journal::Ended) -> WaitResult {
         report: row.report,
     };
     WaitResult::ended(task, row.verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use lifecycle::Conn;
+    use wire::rpc::Id;
+
+    use super::*;
+    use crate::peer::Peer;
+
+    fn wanted(task_id: &str, behind_a_job: bool) -> Wanted {
+        let (peer, _lines) = Peer::new(Conn(1));
+        let answer = Responder::new(peer, Id::from(7));
+        Wanted { task_id: task_id.to_owned(), timeout_ms: None, answer, behind_a_job, patience: READS_WAITED_FOR }
+    }
+
+    /// The end of the time of one, long answered, ended the wait of the next before the file was read.
+    #[test]
+    fn the_time_of_one_is_not_that_of_the_next() {
+        let mut waiters = Waiters::default();
+        let first = waiters.keep_unknown(wanted("t-1", false));
+        assert_eq!(waiters.take_read().len(), 1);
+        let second = waiters.keep_unknown(wanted("t-2", true));
+        assert!(waiters.take_unknown(first).is_none());
+        assert_eq!(waiters.take_read().len(), 0, "it came during a job, which may have read before");
+        assert_eq!(waiters.unknown[0].0, second);
+        assert_eq!(waiters.take_unknown(second).unwrap().task_id, "t-2");
+    }
+
+    #[test]
+    fn the_read_that_counts_is_the_next_one() {
+        let mut waiters = Waiters::default();
+        waiters.keep_unknown(wanted("t-1", true));
+        waiters.keep_unknown(wanted("t-2", false));
+        let ids = |all: Vec<Wanted>| all.into_iter().map(|wanted| wanted.task_id).collect::<Vec<_>>();
+        assert_eq!(ids(waiters.take_read()), ["t-2"]);
+        assert_eq!(ids(waiters.take_read()), ["t-1"]);
+    }
 }
