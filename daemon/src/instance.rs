@@ -245,7 +245,7 @@ mod tests {
         let (tell, told) = std::sync::mpsc::channel();
         let of = path.clone();
         thread::spawn(move || tell.send(read_holder(&of)).unwrap());
-        assert_eq!(told.recv_timeout(Duration::from_secs(20)), Ok(None));
+        assert_eq!(told.recv_timeout(Duration::from_secs(60)), Ok(None));
         assert!(Instance::acquire(&path, Path::new("/s")).is_err());
     }
 

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 /// Set for the child: the folder of its journal.
 const CHILD: &str = "HANDOFFD_TEST_JOURNAL_DIR";
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(60);
 
 fn child_dir() -> Option<OsString> {
     std::env::var_os(CHILD)

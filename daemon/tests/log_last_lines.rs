@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 /// Set for the child: the folder of its log.
 const CHILD: &str = "HANDOFFD_TEST_LOG_DIR";
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(60);
 
 fn start(dir: &Path) -> LogGuard {
     let files = FileSettings { dir: dir.to_owned(), max_size: 1 << 20, max_total: 1 << 24, keep: 5 };

@@ -8,7 +8,6 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -120,7 +119,7 @@ impl SessionProcess {
     pub fn stop(&self) {
         self.signal(Signal::SIGSTOP);
         let stat = format!("/proc/{}/stat", self.pid);
-        wait::until_within(Duration::from_secs(5), "the process is stopped", || {
+        wait::until("the process is stopped", || {
             let text = std::fs::read_to_string(&stat).ok()?;
             text.rsplit_once(") ")?.1.starts_with('T').then_some(())
         });

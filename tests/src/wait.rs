@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// Long enough for a loaded machine with two cores; a test that needs all of it has failed.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const STEP: Duration = Duration::from_millis(4);
 
@@ -37,6 +37,23 @@ pub fn until_within<T>(limit: Duration, what: &str, mut look: impl FnMut() -> Op
 /// When the time is over.
 pub fn until_true(what: &str, mut holds: impl FnMut() -> bool) {
     until(what, || holds().then_some(()));
+}
+
+/// Waits until `look` says the same for `span`: for a rest that comes when it comes, where only a fault goes on and on.
+///
+/// # Panics
+/// When it never does.
+pub fn until_rests<T: PartialEq>(span: Duration, what: &str, mut look: impl FnMut() -> T) -> T {
+    until(what, || {
+        let (first, start) = (look(), Instant::now());
+        while start.elapsed() < span {
+            if look() != first {
+                return None;
+            }
+            std::thread::sleep(STEP);
+        }
+        Some(first)
+    })
 }
 
 /// Demands that `holds` stays true for `span`: for promises about what must *not* happen where no event marks the end.

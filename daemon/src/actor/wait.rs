@@ -96,7 +96,10 @@ impl Actor {
             answer.error(no_task());
             return;
         };
-        self.wait_for(Wanted { task_id: wanted, timeout_ms, answer, behind_a_job: false, patience: READS_WAITED_FOR }, true);
+        self.wait_for(
+            Wanted { task_id: wanted, timeout_ms, answer, behind_a_job: false, patience: READS_WAITED_FOR },
+            true,
+        );
     }
 
     /// Waits for a task that has not ended, or answers from the journal. What neither knows may have been written this

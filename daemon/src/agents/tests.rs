@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::*;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 struct World {
     folder: tempfile::TempDir,

@@ -135,10 +135,10 @@ mod tests {
         let mut watching = Watching::new(WatchMode::Auto, changed.clone());
         watching.watch(vec![one.clone(), home.path().join("missing")]);
         std::fs::File::create(one.join("a.json")).unwrap();
-        tokio::time::timeout(Duration::from_secs(10), changed.notified()).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(60), changed.notified()).await.unwrap();
         watching.watch(vec![other.clone()]);
         std::fs::File::create(other.join("a.json")).unwrap();
-        tokio::time::timeout(Duration::from_secs(10), changed.notified()).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(60), changed.notified()).await.unwrap();
         watching.stop();
         assert!(watching.folders.is_empty());
     }

@@ -17,7 +17,7 @@ use super::run::Ended;
 use super::{Kind, Notice, Notifier};
 use crate::env::Env;
 
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(60);
 
 /// Remembers what is logged, one line a fact.
 #[derive(Clone, Default)]
@@ -208,7 +208,8 @@ async fn fifty_failures_at_once_are_six_notices() {
 async fn f262_one_that_hangs_is_killed_with_all_it_started() {
     let world = World::new();
     let started = Instant::now();
-    world.send(HANGS, Duration::from_millis(700), "a");
+    // It has to come to its second sleep in that time.
+    world.send(HANGS, Duration::from_secs(5), "a");
     world.idle().await;
     assert!(started.elapsed() < LONG);
     World::check_no_zombies();
@@ -299,10 +300,8 @@ async fn one_that_reads_nothing_or_says_too_much_harms_nobody() {
 #[tokio::test]
 async fn one_that_leaves_a_child_behind_is_not_waited_for() {
     let world = World::new();
-    let started = Instant::now();
-    world.send(r#"sleep 20 & echo $! > "$1/pid""#, LONG, "a");
+    world.send(r#"sleep 600 & echo $! > "$1/pid""#, LONG, "a");
     world.idle().await;
-    assert!(started.elapsed() < Duration::from_secs(15));
     let pid = pid_in(&world.path("pid"));
     assert!(matches!(SystemProcesses.look(pid), Presence::Alive { .. }), "what it started is its own business");
     rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL).unwrap();

@@ -95,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    const DEADLINE: Duration = Duration::from_secs(20);
+    const DEADLINE: Duration = Duration::from_secs(60);
 
     /// Asks until the thread takes it, and gives what the job will say.
     fn ask(aside: &Aside, job: impl Fn() -> u32 + Send + Sync + 'static) -> Receiver<u32> {

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::{Processes, is_alive, lock, sample};
 use crate::actor::mail::Mail;
 
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 const INTERVAL: Duration = Duration::from_millis(10);
 
 struct Mailbox {

@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
 
-    const DEADLINE: Duration = Duration::from_secs(20);
+    const DEADLINE: Duration = Duration::from_secs(60);
 
     struct World {
         folder: tempfile::TempDir,

@@ -3,6 +3,7 @@
 use std::os::unix::net::UnixStream;
 use std::process::Output;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
@@ -90,7 +91,8 @@ fn a_closed_terminal_stops_it_and_an_open_one_does_not() {
     fcntl_setfd(&terminal, FdFlags::CLOEXEC).unwrap();
     unlockpt(&terminal).unwrap();
     let name = ptsname(&terminal, Vec::new()).unwrap();
-    let other_end = std::fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    // Neither must it become the terminal of this test, whose session would end with it.
+    let other_end = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap();
     let mut command = world.command(&[]);
     command.stderr(other_end);
     let running = world.start_command(&mut command);

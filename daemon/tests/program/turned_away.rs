@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::world::{SOON, World};
+use crate::world::{SOON, World, until};
 
 /// Gives what is its standard input to the program as the one passed descriptor.
 const HAND_OVER: &str = r#"LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@" 3<&0 </dev/null"#;
@@ -138,10 +138,10 @@ fn whoever_comes_after_the_repair_is_left_for_the_next_start() {
 #[test]
 fn nobody_is_waited_for() {
     let passed = Passed::new();
-    let fastest = (0..5).map(|_| {
+    // On a busy machine most starts take long, but not all; who waits always does.
+    until("a start that is quick", || {
         let begun = Instant::now();
         assert_eq!(passed.start(&["--detach"]).wait().unwrap().code(), Some(2));
-        begun.elapsed()
+        (begun.elapsed() < Duration::from_millis(450)).then_some(())
     });
-    assert!(fastest.min().unwrap() < Duration::from_millis(450));
 }

@@ -18,7 +18,10 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::client::Client;
 
 /// Nothing that a test waits for takes longer, also on a busy machine.
-pub(crate) const SOON: Duration = Duration::from_secs(20);
+pub(crate) const SOON: Duration = Duration::from_secs(60);
+
+/// Set for a process that runs one test only.
+const ALONE: &str = "HANDOFFD_TEST_ALONE";
 
 /// One user's folders.
 pub(crate) struct World {
@@ -127,6 +130,20 @@ impl Daemon {
     pub(crate) async fn ended(self) -> Ended {
         timeout(SOON, self.task).await.unwrap().unwrap().unwrap()
     }
+}
+
+/// Whether this process runs one test only: for what is the whole process's, as its memory and its umask. If not,
+/// that test is run in such a process here, and must do well there.
+#[expect(clippy::disallowed_methods, reason = "the test program starts itself again")]
+pub(crate) fn is_alone(test: &str) -> bool {
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    let run = command.args(["--exact", test, "--nocapture"]).env(ALONE, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&run.stderr));
+    false
 }
 
 /// Waits until `look` finds something.

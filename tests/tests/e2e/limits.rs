@@ -18,10 +18,11 @@ fn a_silent_session_ends_its_task_when_a_limit_is_set() {
 
 #[test]
 fn a_session_that_pings_is_not_silent() {
-    let stage = stage_with("[task]\nsilence_timeout = \"1s\"\n");
+    // Long enough for a ping to come in time on a busy machine, too.
+    let stage = stage_with("[task]\nsilence_timeout = \"5s\"\n");
     stage.project.plan(&Task::new("t-1"));
     let dispatch = stage.session.wait_dispatch("t-1");
-    wait::stays(Duration::from_secs(3), "RUNNING while it pings", || {
+    wait::stays(Duration::from_secs(8), "RUNNING while it pings", || {
         stage.session.ping();
         stage.project.status() == "RUNNING"
     });

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use handoffd_tests::mount::Mount;
 use handoffd_tests::{Daemon, Project, Session, Task, World, report, wait, world};
@@ -121,15 +121,10 @@ fn log_of(world: &World) -> String {
 fn f274_an_idle_daemon_says_nothing() {
     let stage = stage_with("[watch]\nsweep_interval = \"100ms\"\n");
     stage.session.ping();
-    let before = wait::until("the log rests", || {
-        let before = stage.daemon.log().len();
-        let end = Instant::now() + Duration::from_millis(500);
-        while Instant::now() < end && stage.daemon.log().len() == before {
-            drop(stage.control.status());
-        }
-        (stage.daemon.log().len() == before).then_some(before)
+    wait::until_rests(Duration::from_secs(2), "twenty sweeps, no line", || {
+        drop(stage.control.status());
+        stage.daemon.log().len()
     });
-    wait::stays(Duration::from_secs(2), "twenty sweeps, no line", || stage.daemon.log().len() == before);
 }
 
 /// A daemon whose log has a small disk of its own. Dropped in this order.

@@ -179,15 +179,19 @@ fn what_a_session_says_right_behind_its_attach_is_heard_and_so_is_its_end() {
 #[test]
 fn members_that_come_and_go_leave_nothing_behind() {
     let stage = stage();
-    let before = (descriptors(&stage.daemon), watches(&stage.daemon));
-    for round in 1..20 {
+    let come_and_go = |round| {
         stage.team.file("T-1", round, PLANNED, 0, "a");
         let session = stage.executor("s-1");
         done(&session, "a");
         session.leave("quit");
         session.hang_up();
         session.process.kill();
-    }
+        wait::until_true("it is forgotten", || stage.control.project(&stage.project).get("members").is_none());
+    };
+    // What is opened once for all is open then.
+    (1..4).for_each(come_and_go);
+    let before = (descriptors(&stage.daemon), watches(&stage.daemon));
+    (4..20).for_each(come_and_go);
     wait::until_true(&format!("as before: {before:?}"), || {
         descriptors(&stage.daemon) <= before.0 && watches(&stage.daemon) <= before.1
     });

@@ -3,7 +3,6 @@
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
 
 use handoffd_tests::peer::Peer;
 use handoffd_tests::{Control, SessionProcess, Task, report, wait, world};
@@ -196,10 +195,10 @@ fn f118_a_subscriber_that_stops_reading_holds_nobody_up() {
 fn f122_a_client_is_not_kept_waiting_by_a_stopped_daemon() {
     let stage = stage();
     stage.daemon.signal(nix::sys::signal::Signal::SIGSTOP);
-    let start = std::time::Instant::now();
+    // It gives up by itself, or this never ends.
     let output = stage.world.handoff_in(stage.project.root(), &["status"]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
-    assert!(start.elapsed() < Duration::from_secs(15));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("within 5 s"), "{output:?}");
     stage.daemon.signal(nix::sys::signal::Signal::SIGCONT);
     check_alive(&stage, "t-1");
 }

@@ -1,5 +1,5 @@
 // Waiting for a condition, with a deadline.
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 export async function until<T>(what: string, look: () => T | undefined | false | null, ms = PATIENCE_MS): Promise<T> {
   const end = Date.now() + ms;

@@ -69,7 +69,7 @@ fn a_report_outlives_the_daemon() {
     let (world, session) = without_daemon();
     world.file("go", "");
     let _daemon = TestDaemon::start(&world);
-    let said = world.run(&["wait", "--task", "T-1", "--timeout", "20s"]);
+    let said = world.run(&["wait", "--task", "T-1", "--timeout", "60s"]);
     assert_eq!(said.code, 0, "{said}\n{}", session.stderr());
 }
 
@@ -81,7 +81,7 @@ fn a_report_for_a_task_that_is_gone_leaves_the_session_free() {
     let next = world.read("tasks.json").replace("T-1", "T-2").replace("RUNNING", "PENDING");
     world.file("tasks.json", &next);
     let _daemon = TestDaemon::start(&world);
-    let said = world.run(&["wait", "--task", "T-2", "--timeout", "20s"]);
+    let said = world.run(&["wait", "--task", "T-2", "--timeout", "60s"]);
     assert_eq!(said.code, 0, "{said}\n{}", session.stderr());
 }
 
@@ -98,7 +98,7 @@ fn a_report_waits_until_the_daemon_knows_of_its_task() {
     eventually("the report is kept", || session.stderr().contains("the report is sent again"));
     std::fs::remove_file(&folder).unwrap();
     std::fs::rename(&away, &folder).unwrap();
-    let said = world.run(&["wait", "--task", "T-1", "--timeout", "20s"]);
+    let said = world.run(&["wait", "--task", "T-1", "--timeout", "60s"]);
     assert_eq!(said.code, 0, "{said}\n{}", session.stderr());
 }
 
@@ -111,7 +111,7 @@ fn a_session_that_is_told_to_leave_ends_its_program() {
     let pid = world.read("pid").trim().to_owned();
     assert_eq!(session.terminate(), Some(0));
     eventually("its program is gone", || !std::path::Path::new(&format!("/proc/{pid}")).exists());
-    assert_eq!(world.run(&["wait", "--task", "T-1", "--timeout", "20s"]).code, 1, "its task ended in ERROR");
+    assert_eq!(world.run(&["wait", "--task", "T-1", "--timeout", "60s"]).code, 1, "its task ended in ERROR");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::daemon::{COMPLETE, attach, submit, world};
+use crate::daemon::{COMPLETE, attach, eventually, submit, world};
 use crate::env::{Said, TestEnv};
 
 /// What the hook says in a folder, and that it is no failure and nothing for a person to worry about.
@@ -34,7 +34,8 @@ fn a_new_session_is_told_what_waits_and_what_has_ended() {
     let here = starting_in(&world.project());
     assert_eq!(told(&world, &here), None, "nothing is open");
     assert_eq!(submit(&world, "T-1", &[]).code, 0);
-    assert!(context(told(&world, &here)).contains("project is waiting"), "{:?}", told(&world, &here));
+    // The daemon has two seconds to answer; on a busy machine the file alone may tell it, in other words.
+    eventually("the daemon tells it", || context(told(&world, &here)).contains("project is waiting"));
     let _session = attach(&world, &format!("cat > /dev/null; echo '{COMPLETE}'"));
     assert_eq!(world.run(&["wait", "--task", "T-1"]).code, 0);
     let ended = context(told(&world, &here));
@@ -73,10 +74,13 @@ fn a_daemon_that_hangs_holds_no_session_up() {
     assert_eq!(world.run(&["init"]).code, 0);
     std::fs::create_dir(world.run_dir().join("handoffd")).unwrap();
     let _silent = UnixListener::bind(world.run_dir().join("handoffd/handoffd.sock")).unwrap();
-    let begun = Instant::now();
-    assert_eq!(told(&world, &starting_in(&world.project())), None);
     let limit = plugin("hooks/hooks.json")["hooks"]["SessionStart"][0]["hooks"][0]["timeout"].as_u64().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(limit), "{:?}", begun.elapsed());
+    // A busy machine may take the time for itself now and then; a hook that hangs always does.
+    eventually("it ends within its time", || {
+        let begun = Instant::now();
+        assert_eq!(told(&world, &starting_in(&world.project())), None);
+        begun.elapsed() < Duration::from_secs(limit)
+    });
 }
 
 #[test]

@@ -106,7 +106,10 @@ fn a_package_of_the_system_brings_the_extension_itself() {
     let prefix = env.root().join("usr");
     std::fs::create_dir_all(prefix.join("bin")).unwrap();
     let program: PathBuf = prefix.join("bin/handoff");
-    std::fs::copy(env!("CARGO_BIN_EXE_handoff"), &program).unwrap();
+    // By another process: a program that another test starts while this one writes would hold the copy open for writing,
+    // and it could not be started (`ETXTBSY`).
+    let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_handoff")).arg(&program).status();
+    assert!(copied.unwrap().success());
     let shared = prefix.join("share/handoffd/clients/pi");
     package(&shared, "pi-handoffd", "0.1.0");
     let mut command = std::process::Command::new(&program);

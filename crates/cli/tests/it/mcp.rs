@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::env::TestEnv;
 
 /// A test that waits longer has failed.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

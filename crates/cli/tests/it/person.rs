@@ -13,7 +13,7 @@ fn session(world: &TestEnv) -> Running {
 }
 
 fn ended(world: &TestEnv) -> serde_json::Value {
-    let said = world.run(&["wait", "--task", "T-1", "--timeout", "20s", "--json"]);
+    let said = world.run(&["wait", "--task", "T-1", "--timeout", "60s", "--json"]);
     assert!(said.code < 2, "{said}");
     said.json()
 }

@@ -2,7 +2,6 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::net::UnixListener;
-use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -77,18 +76,21 @@ fn a_daemon_that_cannot_start_says_why() {
 fn a_daemon_that_does_not_answer_is_given_up_within_its_time() {
     let world = TestEnv::new();
     std::fs::create_dir(world.run_dir().join("handoffd")).unwrap();
-    let _silent = UnixListener::bind(world.run_dir().join("handoffd/handoffd.sock")).unwrap();
-    let begun = Instant::now();
+    let silent = UnixListener::bind(world.run_dir().join("handoffd/handoffd.sock")).unwrap();
     std::thread::scope(|scope| {
         for verb in VERBS {
             let world = &world;
             scope.spawn(move || {
                 let said = world.run(verb);
-                assert!(said.code == 3 && said.stderr.contains("daemon not answering"), "{verb:?}: {said}");
+                let fits = said.stderr.contains("daemon not answering") && said.stderr.contains("within 5 s");
+                assert!(said.code == 3 && fits, "{verb:?}: {said}");
             });
         }
     });
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    // Nobody spends these seconds again and again. Counted, not measured: how long processes take is the machine's.
+    silent.set_nonblocking(true).unwrap();
+    let asked = std::iter::from_fn(|| silent.accept().ok()).count();
+    assert!((VERBS.len()..=2 * VERBS.len()).contains(&asked), "{asked} connections");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use crate::tools::toolbox;
 
 /// A test that waits longer has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client.
 pub(crate) struct Client {

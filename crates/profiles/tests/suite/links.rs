@@ -61,7 +61,7 @@ fn a_pipe_is_never_waited_for() {
     let (done, waiting) = std::sync::mpsc::channel();
     let places = tree.places();
     std::thread::spawn(move || done.send(profiles::load(&places)));
-    let loaded = waiting.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
+    let loaded = waiting.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
     assert!(
         loaded.notes.iter().any(|note| note.path == pipe.canonicalize().unwrap() && note.reason == Reason::NotRegular)
     );

@@ -7,7 +7,7 @@ use store::{Host, Presence, ProcessId, Processes as _, SystemProcesses};
 
 /// Waits until `done` says so.
 fn wait_for(what: &str, done: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !done() {
         assert!(Instant::now() < deadline, "waited in vain: {what}");
         std::thread::yield_now();

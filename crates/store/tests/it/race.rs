@@ -17,7 +17,7 @@ const WRITES: usize = 100;
 const STORM: usize = 25;
 
 /// The longest wait for a replace that nobody disturbs.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What the planner and the writers know of each other.
 #[derive(Default)]

@@ -22,11 +22,14 @@ use crate::watch::sweep;
 use crate::watch::{Watch, Watched};
 
 /// Whatever must happen has happened by then, however slow the machine.
-pub(in crate::watch) const DEADLINE: Duration = Duration::from_secs(20);
-/// Tests that this must not help.
-pub(in crate::watch) const NO_SWEEP: Duration = Duration::from_secs(60);
+pub(in crate::watch) const DEADLINE: Duration = Duration::from_secs(60);
+/// Tests that this must not help: far longer than they wait.
+pub(in crate::watch) const NO_SWEEP: Duration = Duration::from_secs(600);
 /// Tests that it must do all.
 pub(in crate::watch) const FAST_SWEEP: Duration = Duration::from_millis(20);
+
+/// A look that takes longer hangs: on a busy machine it is none that only had to wait for a processor.
+const STUCK_AFTER: Duration = Duration::from_secs(1);
 
 /// A cell that nothing is behind.
 pub(in crate::watch) fn cell(path: &str) -> Arc<Watched> {
@@ -113,7 +116,7 @@ impl World {
     pub(in crate::watch) fn run(watch: Watch) -> Self {
         let watch = Arc::new(watch);
         let shared = watch.shared.clone();
-        let stuck_after = Duration::from_millis(200);
+        let stuck_after = STUCK_AFTER;
         let running = tokio::spawn(async move { sweep::supervise(&shared, Pool::default(), stuck_after).await });
         Self { watch, folder: tempfile::tempdir().unwrap(), running }
     }
