@@ -66,10 +66,10 @@ fn a_project_file_that_is_refused_is_a_warning_of_the_log_at_each_start() {
     assert_eq!(warned(&daemon), 1);
     assert!(daemon.terminate().success());
     let next = world.start();
-    let before = warned(&next);
     let _session = next.idle_session(&world, &project, "s-2");
     next.control().wait_state(&project, "blocked", "context_file");
-    wait::until_true("it is a warning again", || warned(&next) == before + 1);
+    // It may have come before anybody looked; the daemon before it has written one.
+    wait::until_true("it is a warning again", || warned(&next) > 1);
 }
 
 #[test]
