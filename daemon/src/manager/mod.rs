@@ -36,7 +36,7 @@ use crate::supervision::Supervisor;
 
 /// How often the registry's file is looked at: one stat (D77).
 const LOOK: Duration = Duration::from_secs(1);
-/// Every so many looks, folders that were missing are looked for.
+/// Every so many looks, folders that were missing are looked for, and a list that could not be written again is tried again.
 const MISSING_EVERY: u32 = 5;
 /// Requests that wait for the manager; whoever sends more waits.
 const ROOM: usize = 32;
@@ -141,9 +141,10 @@ impl State {
     /// The regular look: has somebody changed the registry, is a missing folder there now?
     async fn look(&mut self) {
         self.looks = self.looks.wrapping_add(1);
-        if self.registry.stamp() != self.stamp
-            || (self.looks.is_multiple_of(MISSING_EVERY) && self.one_appeared().await)
-        {
+        let stamp = self.registry.stamp();
+        // It may have gone at the very moment when its stamp was taken, or the disk was full.
+        let is_gone = stamp.is_none() && !self.list.projects.is_empty();
+        if stamp != self.stamp || (self.looks.is_multiple_of(MISSING_EVERY) && (is_gone || self.one_appeared().await)) {
             self.look_again().await;
         }
     }

@@ -266,6 +266,27 @@ async fn a_list_that_is_deleted_or_put_aside_while_damaged_is_written_again() {
     wait_for(&mut client, 0, "").await;
 }
 
+/// As on a full disk: the list cannot be written when it is found gone, and nothing tells that it can be later.
+#[tokio::test]
+async fn a_list_that_could_not_be_written_again_is_written_later() {
+    let world = World::new();
+    let shop = world.project("shop");
+    let daemon = world.daemon(&[]).await;
+    let mut client = daemon.client().await;
+    client.result("project.add", json!({"path": shop})).await;
+    let (file, before) = (world.places().projects_file(), registered(&world));
+    let lock = file.with_extension("lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    client.result("daemon.reload", json!({})).await;
+    assert!(!file.exists());
+    assert_eq!(projects(&mut client).await.len(), 1, "the project stays meanwhile");
+    std::fs::remove_dir(&lock).unwrap();
+    crate::world::until("it is there again", || file.exists().then_some(())).await;
+    assert_eq!(registered(&world), before);
+}
+
 #[tokio::test]
 async fn a_name_that_fits_several_projects_is_refused() {
     let world = World::new();
