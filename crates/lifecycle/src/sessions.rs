@@ -312,9 +312,17 @@ impl Project {
             self.sessions.kept = None;
         }
         self.take_up_again(out);
-        let free = self.sessions.owner.is_none() && self.sessions.kept.is_none() && matches!(self.task, Task::None);
-        if free && !self.sessions.standby.is_empty() {
-            let next = self.sessions.standby.remove(0);
+        if self.sessions.owner.is_some() || !matches!(self.task, Task::None) {
+            return;
+        }
+        // A place that is kept goes to the newest session of its process, if one stood by while a task ran.
+        let standby = &self.sessions.standby;
+        let next = match self.sessions.kept {
+            Some((process, _)) => standby.iter().rposition(|session| session.who.process == process),
+            None => (!standby.is_empty()).then_some(0),
+        };
+        if let Some(at) = next {
+            let next = self.sessions.standby.remove(at);
             self.take_place(next, out);
         }
     }

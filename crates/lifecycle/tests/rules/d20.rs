@@ -1,8 +1,9 @@
 //! D20, D23: who has the place.
 
 use lifecycle::{Acquired, Command, Done, Event, Failure, Known, LeaveReason, State, Verdict};
+use queue::RunState;
 
-use crate::rig::{Rig, pending};
+use crate::rig::{Rig, pending, run};
 
 #[test]
 fn the_first_has_the_place_and_others_stand_by() {
@@ -97,7 +98,7 @@ fn the_same_id_from_another_live_process_stands_by() {
 #[test]
 fn the_same_id_takes_the_task_up_when_the_old_process_has_ended() {
     let mut rig = Rig::at_work("T-1");
-    rig.run(1, crate::rig::run("r", queue::RunState::Running, true));
+    rig.run(1, run("r", RunState::Running, true));
     rig.attach_as(2, "s1", 2, Known::None, true);
     rig.gone(1);
     rig.says(&["r2 standby", "c2 owner"]);
@@ -108,6 +109,19 @@ fn a_session_of_the_same_process_does_not_get_a_running_task() {
     let mut rig = Rig::at_work("T-1");
     rig.attach_as(2, "fork", 1, Known::None, true);
     rig.says(&["r2 standby"]);
+}
+
+/// /new while a child works, and the task is cancelled from there: the place waits for nobody else.
+#[test]
+fn a_kept_place_goes_at_once_to_the_session_of_its_process_that_stood_by() {
+    let mut rig = Rig::at_work("T-1");
+    rig.run(1, run("a", RunState::Running, true));
+    rig.attach_as(2, "elder", 2, Known::None, true);
+    rig.leave(1, LeaveReason::Other);
+    rig.attach_as(3, "new", 1, Known::None, true);
+    rig.forget();
+    rig.cancel(4, "T-1");
+    rig.says(&["ERROR Cancelled: not needed", "r4 cancelled RUNNING ERROR NotReached 1", "c3 owner"]);
 }
 
 #[test]
