@@ -154,7 +154,13 @@ impl Hub {
     #[must_use]
     pub fn take_past(&self, project: &str) -> history::Past {
         let past = self.past.get_or_init(|| Mutex::new(history::build(&self.journal)));
-        lock(past).remove(project).unwrap_or_default()
+        let mut past = lock(past);
+        let taken = past.remove(project).unwrap_or_default();
+        // A table keeps its room, which is half a megabyte for a thousand projects.
+        if past.len() < past.capacity() / 4 {
+            past.shrink_to_fit();
+        }
+        taken
     }
 
     /// A project let go of its lock: it left, was disabled, or the daemon stops.

@@ -71,6 +71,8 @@ test("a session that begins while another one's task is open says how to get bac
   const { pi, daemon } = await world(t, (method) => (method === "session.attach" ? attachedAs("standby", { project }) : undefined));
   const said = [{ text: `handoff: a task waits for its own session: ${why}`, type: "warning" }];
   await until("the notice", () => pi.notices.length > 0);
+  // It comes before the attach is over.
+  await daemon.heard("events.subscribe");
   daemon.hangUp();
   await until("attached again", () => daemon.told("session.attach").length === 2 && pi.footer?.startsWith("handoff: standby"));
   await daemon.heard("events.subscribe", () => daemon.told("events.subscribe").length === 2);
