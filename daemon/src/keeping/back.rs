@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{KeepError, LIST, belongings, file_name, folder, is_private, moving, remove};
+use super::{KeepError, LIST, belongings, file_name, folder, holds_state, is_private, moving, remove};
 use crate::instance::Instance;
 use crate::places::Places;
 use crate::registry::Registry;
@@ -26,6 +26,9 @@ pub struct Back {
 /// [`KeepError`]: what did not come back waits for the next time.
 pub fn take_back(places: &Places, _lock: &Instance) -> Result<Back, KeepError> {
     let (kept, mut back) = (folder(places), Back::default());
+    if holds_state(places) {
+        return Ok(back);
+    }
     if !is_private(&kept) {
         if kept.symlink_metadata().is_ok() {
             tracing::warn!(folder = %kept.display(), "others could write what is in there: it is not taken back");

@@ -17,6 +17,7 @@ use rustix::process::geteuid;
 
 pub use self::back::{Back, take_back};
 use crate::files::{FileError, remove_leftovers};
+use crate::folder_id::FolderId;
 use crate::instance::Instance;
 use crate::logging;
 use crate::places::Places;
@@ -73,7 +74,16 @@ pub fn folder(places: &Places) -> PathBuf {
 #[must_use]
 pub fn waiting(places: &Places) -> Vec<OsString> {
     let folder = folder(places);
-    if is_private(&folder) { belongings(&folder, places).unwrap_or_default() } else { Vec::new() }
+    let is_one = is_private(&folder) && !holds_state(places);
+    if is_one { belongings(&folder, places).unwrap_or_default() } else { Vec::new() }
+}
+
+/// Whether the folder of kept things is the state folder itself, or around it, under whatever name: what is there is where
+/// it belongs, and nothing of it may be moved or removed as a copy. `log.dir` and `daemon.state_dir` can make it so.
+fn holds_state(places: &Places) -> bool {
+    let Ok(kept) = FolderId::of(&folder(places)) else { return false };
+    let Ok(state) = places.state_dir.canonicalize() else { return false };
+    state.ancestors().any(|above| FolderId::of(above).is_ok_and(|above| above == kept))
 }
 
 /// Empties the state folder of what is this host's, gives up the lock, and removes what is empty then.
@@ -83,6 +93,7 @@ pub fn waiting(places: &Places) -> Vec<OsString> {
 pub fn leave(places: &Places, instance: Instance, fate: Fate) -> Result<Left, KeepError> {
     let state = &places.state_dir;
     let mut left = Left { hosts: other_hosts(places)?, ..Left::default() };
+    let stays = fate == Fate::Keep && holds_state(places);
     let is_shared = |name: &OsString| name == LIST || name == BACKUP;
     let (shared, own): (Vec<_>, Vec<_>) = belongings(state, places)?.into_iter().partition(is_shared);
     let mut go = |name: &OsString| -> Result<(), KeepError> {
@@ -95,8 +106,10 @@ pub fn leave(places: &Places, instance: Instance, fate: Fate) -> Result<Left, Ke
         left.gone.push(path);
         Ok(())
     };
-    own.iter().try_for_each(&mut go)?;
-    if left.hosts.is_empty() {
+    if !stays {
+        own.iter().try_for_each(&mut go)?;
+    }
+    if left.hosts.is_empty() && !stays {
         Registry::new(state).retire(|| shared.iter().try_for_each(&mut go))?;
     }
     if fate == Fate::Remove {
@@ -200,7 +213,7 @@ fn remove(path: &Path) -> Result<(), FileError> {
 /// Log files by their names, and the folder of kept things.
 fn remove_logs(places: &Places) -> Result<Vec<PathBuf>, FileError> {
     let mut gone = logging::files(&places.log_dir).map_err(|error| FileError::io("read", &places.log_dir, error))?;
-    gone.extend(Some(folder(places)).filter(|kept| is_private(kept)));
+    gone.extend(Some(folder(places)).filter(|kept| is_private(kept) && !holds_state(places)));
     gone.iter().try_for_each(|path| remove(path))?;
     Ok(gone)
 }

@@ -253,3 +253,21 @@ fn a_folder_that_others_can_write_is_not_believed() {
     fs::set_permissions(folder(&world.places), Permissions::from_mode(0o700)).unwrap();
     assert_eq!(world.take_back().projects, 2);
 }
+
+/// `log.dir` may be what makes the one folder the other, or a folder around it: nothing is then its own copy.
+#[test]
+fn a_state_folder_that_is_the_folder_of_kept_things_keeps_all() {
+    for state in ["kept", "kept/below"] {
+        let config = format!("[daemon]\nstate_dir = \"HOME/x/{state}\"\n[log]\ndir = \"HOME/x\"\n");
+        let world = World::with_everything(&config);
+        fs::set_permissions(folder(&world.places), Permissions::from_mode(0o700)).unwrap();
+        let before = world.files();
+        assert_eq!(world.take_back(), Back::default(), "{state}");
+        assert_eq!(world.files(), before, "{state}");
+        assert!(waiting(&world.places).is_empty(), "{state}");
+        assert!(world.leave(Fate::Keep).gone.is_empty(), "{state}");
+        assert_eq!(world.files(), before, "{state}");
+        world.leave(Fate::Remove);
+        assert!(world.files().is_empty(), "{state}");
+    }
+}
