@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag::{register, register_conditional_shutdown};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
 /// The exit code of a daemon that a second signal ended at once.
@@ -33,22 +33,22 @@ impl Signals {
     pub(super) fn listen() -> io::Result<Self> {
         end_at_once_on_the_second()?;
         let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let (asked, asked_to_stop) = oneshot::channel();
         let (closed, terminal_closed) = oneshot::channel();
         let stop = async move {
             tokio::select! {
-                _ = term.recv() => {}
-                _ = int.recv() => {}
-                Ok(()) = terminal_closed => return,
+                Ok(()) = asked_to_stop => {}
+                Ok(()) = terminal_closed => {}
             }
-            // Two that come at the same moment can run on two threads, and each takes itself for the first.
-            tokio::spawn(async move {
-                tokio::select! {
-                    _ = term.recv() => {}
-                    _ = int.recv() => {}
-                }
-                signal_hook::low_level::exit(AT_ONCE);
-            });
         };
+        // Two that come at the same moment can run on two threads, and each takes itself for the first. Both are taken
+        // here, in one turn: an orderly stop that was short would end before another task saw the second.
+        tokio::spawn(async move {
+            either(&mut term, &mut int).await;
+            asked.send(()).ok();
+            either(&mut term, &mut int).await;
+            signal_hook::low_level::exit(AT_ONCE);
+        });
         let mut hup = signal(SignalKind::hangup())?;
         let (wish, reloads) = mpsc::channel(1);
         let on_terminal = io::stderr().is_terminal();
@@ -64,6 +64,13 @@ impl Signals {
             }
         });
         Ok(Self { stop: Box::pin(stop), reloads })
+    }
+}
+
+async fn either(term: &mut Signal, int: &mut Signal) {
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
     }
 }
 

@@ -142,16 +142,16 @@ fn sigterm_and_sigint_stop_in_order() {
 }
 
 #[test]
-fn the_second_signal_ends_it_at_once_even_if_the_loop_is_stuck() {
+fn the_second_signal_ends_it_at_once() {
     let world = World::new();
     let running = world.start(&[]);
-    // Both are waiting when it goes on, so the loop has no turn in between.
+    // Both are waiting when it goes on. Two threads can take one each, so how far an orderly stop came is chance; that it did
+    // not come to its end is not.
     running.signal(Signal::STOP);
     running.signal(Signal::TERM);
     running.signal(Signal::INT);
     running.signal(Signal::CONT);
     check(&running.end(), 1);
-    assert!(world.socket().is_some(), "it had no time to clean up");
     // What it left behind is no hindrance.
     let next = world.start(&[]);
     next.signal(Signal::TERM);
