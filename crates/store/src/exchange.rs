@@ -6,12 +6,13 @@
 
 use std::time::Duration;
 
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::error::IoFault;
 use crate::folder::{Folder, OpenFile};
 use crate::hash::RawHash;
-use crate::read::{FileBytes, Limit, ReadError, read_file, read_open};
+use crate::read::{FileBytes, Limit, ReadError, open_regular, read_file, read_open};
 use crate::stamp::Identity;
 use crate::temporary::Private;
 
@@ -37,7 +38,8 @@ pub(crate) enum Swapped {
 }
 
 /// From opening a file to writing it, on a machine with ten times more to do than it can. Waited for only when two writers
-/// have collided, and whoever collided reads the file anew in any case.
+/// have collided, and whoever collided reads the file anew in any case. A writer in place that sleeps longer between the two
+/// can lose that write (D64): nothing tells who has a file open.
 const ABOUT_TO_WRITE: Duration = Duration::from_millis(250);
 
 /// How often two writers may collide before the newest write is kept aside instead.
@@ -144,9 +146,15 @@ fn look_at_expected(
     }
 }
 
+/// What has the name, after every change of it that is under way: a read alone does not wait for a truncation that hangs
+/// in the kernel, and would see bytes that are as good as gone.
 pub(crate) fn look(folder: &Folder, name: &str, limit: Limit) -> Result<Option<Seen>, IoFault> {
     let Some(stat) = folder.stat(name)? else { return Ok(None) };
-    seen(Identity::of(&stat), read_file(folder, name, limit))
+    let read = open_regular(folder, name, OFlags::RDONLY).and_then(|(file, stat)| {
+        file.sys.pass_changes(file.fd());
+        read_open(&file, &stat, limit)
+    });
+    seen(Identity::of(&stat), read)
 }
 
 fn seen(identity: Identity, read: Result<FileBytes, ReadError>) -> Result<Option<Seen>, IoFault> {

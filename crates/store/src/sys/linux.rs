@@ -24,6 +24,12 @@ pub(crate) fn reserve(file: BorrowedFd<'_>, offset: u64, length: u64) -> Outcome
     rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, offset, length)
 }
 
+/// Returns once no call that changes the file is under way. The question itself (where its first data is) is of no interest:
+/// file systems answer it under the lock that a truncation holds, also one that waits for the journal to reach the disk.
+pub(crate) fn pass_changes(file: BorrowedFd<'_>) {
+    rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0)).ok();
+}
+
 /// Opens for reading; the kernel refuses every way out of `dir` with `EXDEV`. `EAGAIN` says that something was renamed
 /// meanwhile and is worth another try.
 pub(crate) fn open_beneath(dir: BorrowedFd<'_>, path: &Path) -> Outcome<OwnedFd> {

@@ -25,6 +25,9 @@ pub(crate) fn reserve(file: BorrowedFd<'_>, offset: u64, length: u64) -> Outcome
     rustix::fs::fallocate(file, FallocateFlags::empty(), offset, length)
 }
 
+/// Nothing is known here that would wait for a change under way.
+pub(crate) fn pass_changes(_: BorrowedFd<'_>) {}
+
 /// By `f_fstypename`.
 pub(crate) fn fs_kind(stat: &StatFs) -> FsKind {
     let name: Vec<u8> = stat.f_fstypename.iter().take_while(|c| **c != 0).map(|c| c.to_ne_bytes()[0]).collect();

@@ -270,6 +270,11 @@ impl Sys {
         self.run(Call::Reserve, Path::new(""), || platform::reserve(file, offset, length))
     }
 
+    /// Lets a change of the file that is under way come to its end; a hint, which cannot fail.
+    pub(crate) fn pass_changes(&self, file: BorrowedFd<'_>) {
+        platform::pass_changes(file);
+    }
+
     pub(crate) fn truncate(&self, file: BorrowedFd<'_>, length: u64) -> Outcome<()> {
         self.run(Call::Truncate, Path::new(""), || calls::ftruncate(file, length))
     }

@@ -16,6 +16,9 @@ const WRITES: usize = 100;
 /// none in a whole run, which would show nothing.
 const STORM: usize = 25;
 
+/// A writer in place that opened the file and then sleeps longer than this is not waited for (D64).
+const AWAITED: Duration = Duration::from_millis(250);
+
 /// The longest wait for a replace that nobody disturbs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -58,19 +61,31 @@ fn replace_until(dir: &ProjectDir, shared: &Shared) -> Vec<SwapFile> {
     swaps
 }
 
+/// How long a planner may sleep between opening the file and writing to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sleep {
+    /// As long as it likes: it writes another file and renames that.
+    Any,
+    /// So long as it is waited for.
+    Awaited,
+}
+
 /// One planner run against one daemon.
-fn round(number: usize, write: fn(&Path, &[u8])) {
+fn round(number: usize, write: fn(&Path, &[u8]), sleep: Sleep) {
     let project = Project::with_queue(b"start");
     let dir = project.open();
     let shared = Shared::default();
     let last = format!("planner {number} {WRITES}").into_bytes();
     let other = project.open();
+    let mut took = Duration::ZERO;
     let swaps = std::thread::scope(|scope| {
         // The daemon, and somebody at `handoff submit`.
         let writers = [&dir, &other].map(|dir| scope.spawn(|| replace_until(dir, &shared)));
         for count in 1..=WRITES {
             let before = shared.replaced.load(Ordering::SeqCst);
+            let begun = Instant::now();
             write(&project.queue(), format!("planner {number} {count}").as_bytes());
+            took = begun.elapsed();
             if count % STORM == 0 && count < WRITES {
                 shared.wait_for_replace(before);
             }
@@ -85,16 +100,19 @@ fn round(number: usize, write: fn(&Path, &[u8])) {
         Settled::Clean => false,
     });
     let text = String::from_utf8_lossy(&found).into_owned();
-    assert!(found == last || found == ours_over(&last) || lost, "the last write is gone: `{text}`, {settled:?}");
+    let kept = found == last || found == ours_over(&last) || lost;
+    // The machine may have put the planner to sleep in the midst of it.
+    let beyond = sleep == Sleep::Awaited && took > AWAITED;
+    assert!(kept || beyond, "the last write, which took {took:?}, is gone: `{text}`, {settled:?}");
 }
 
 #[test]
 fn no_write_by_rename_is_lost() {
-    (0..ROUNDS).for_each(|number| round(number, write_by_rename));
+    (0..ROUNDS).for_each(|number| round(number, write_by_rename, Sleep::Any));
 }
 
 #[test]
 fn no_write_in_place_is_lost() {
     let in_place = |path: &Path, bytes: &[u8]| fs::write(path, bytes).unwrap();
-    (0..ROUNDS).for_each(|number| round(number, in_place));
+    (0..ROUNDS).for_each(|number| round(number, in_place, Sleep::Awaited));
 }
