@@ -16,7 +16,6 @@ use crate::clock;
 use crate::config::Config;
 use crate::env::Env;
 use crate::events::Events;
-use crate::folder_id::FolderId;
 use crate::history;
 use crate::journal::Journal;
 use crate::members::Team;
@@ -178,11 +177,7 @@ impl Hub {
     #[must_use]
     pub fn settings_of(&self, path: &Path, own: &crate::config::ProjectFile) -> Arc<crate::config::Settings> {
         let config = self.config();
-        let same = |named: &Path| {
-            named == path || matches!((FolderId::of(named), FolderId::of(path)), (Ok(one), Ok(other)) if one == other)
-        };
-        let project = config.projects.iter().find(|project| same(&project.path));
-        Arc::new(config.settings(project, own))
+        Arc::new(config.settings(config.project_at(path), own))
     }
 
     /// Puts another configuration in force; actors are told apart from this.

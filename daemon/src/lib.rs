@@ -35,6 +35,7 @@ pub mod program;
 pub mod program_file;
 pub mod projects;
 pub mod registry;
+pub mod roots;
 pub mod run;
 pub mod server;
 pub mod supervision;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use handoffd::config::{ProjectConfig, ProjectFile, Settings};
+use handoffd::config::{ProjectFile, Settings};
 use handoffd::registry::{Candidate, Project, Registry, Selector, all_projects, select};
 
 use crate::context::Context;
@@ -41,9 +41,5 @@ pub(crate) fn settings(ctx: &Context, root: &std::path::Path) -> Result<Settings
         ctx.out.warn(&warning.to_string());
     }
     let config = ctx.config();
-    let same = |project: &&ProjectConfig| {
-        let there = project.path.canonicalize();
-        project.path == root || there.is_ok_and(|there| root.canonicalize().is_ok_and(|root| root == there))
-    };
-    Ok(config.settings(config.projects.iter().find(same), &own))
+    Ok(config.settings(config.project_at(root), &own))
 }

@@ -13,7 +13,7 @@ mod settings;
 mod suggest;
 mod value;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use changes::Changes;
@@ -24,6 +24,8 @@ pub use read::{Invalid, known_keys};
 pub use settings::{ContextFiles, NamedBy, Settings, TaskLimits, WorkLogSettings};
 pub use suggest::nearest;
 pub use value::{MAX_CONTEXT_FILES, MAX_HEADING, MAX_NAME, TimeLimit, check_name};
+
+use crate::roots::Roots;
 
 #[cfg(test)]
 mod tests;
@@ -48,6 +50,22 @@ pub struct Config {
     pub shared: Overrides,
     /// `[[project]]`, in the order of the file; no folder occurs twice.
     pub projects: Vec<ProjectConfig>,
+}
+
+impl Config {
+    /// The `[[project]]` of a folder: of its path, else of the folder that this leads to (D72).
+    #[must_use]
+    pub fn project_at(&self, path: &Path) -> Option<&ProjectConfig> {
+        let named = || self.projects.iter();
+        if let Some(project) = named().find(|project| project.path == path) {
+            return Some(project);
+        }
+        // Most configurations name none: then nothing is looked at.
+        self.projects.first()?;
+        let roots = Roots::look_at(named().map(|project| &*project.path).chain([path]));
+        let folder = roots.id(path)?;
+        named().find(|project| roots.id(&project.path) == Some(folder))
+    }
 }
 
 /// Where the daemon lives. Changes need a restart.

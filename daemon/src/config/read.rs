@@ -18,6 +18,7 @@ use super::{
 use crate::env::Env;
 use crate::files::{FileError, Links, read_bounded};
 use crate::folder_id::FolderId;
+use crate::roots::Roots;
 
 /// Each round of the sweep costs two stats a project; slower than a minute is no longer a watcher.
 const SWEEP: DurationRange = DurationRange { min: Duration::from_millis(100), max: Duration::from_secs(60) };
@@ -203,13 +204,16 @@ fn read_team(mut section: Section<'_>, findings: &mut Findings<'_>, env: &Env) -
 }
 
 fn read_projects(sections: Vec<Section<'_>>, findings: &mut Findings<'_>, env: &Env) -> Vec<ProjectConfig> {
+    let mut read = Vec::new();
+    for section in sections {
+        let (span, key) = (section.span.clone(), section.name_of("path"));
+        read.extend(read_project(section, findings, env).map(|project| (project, span, key)));
+    }
+    let roots = Roots::look_at(read.iter().map(|(project, ..)| &*project.path));
     let mut seen: Vec<Seen> = Vec::new();
     let mut projects = Vec::new();
-    for section in sections {
-        let span = section.span.clone();
-        let key = section.name_of("path");
-        let Some(project) = read_project(section, findings, env) else { continue };
-        let folder = Seen { path: project.path.clone(), id: FolderId::of(&project.path).ok(), line: project.line };
+    for (project, span, key) in read {
+        let folder = Seen { path: project.path.clone(), id: roots.id(&project.path), line: project.line };
         match seen.iter().find(|earlier| earlier.is(&folder)) {
             Some(earlier) => findings.problem(&key, &span, &format!("is the folder of line {} again", earlier.line)),
             None => projects.push(project),

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout_at};
 use super::Request;
 use crate::config::{PROJECT_FILE, ProjectFile};
 use crate::pool::Pool;
-use crate::registry::Root;
+use crate::roots::Root;
 
 /// How long a round waits for folders that do not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -101,7 +101,6 @@ impl Seen {
 
     /// A folder that does not answer.
     pub(super) fn unknown(path: &Path) -> Self {
-        let root = Root { path: path.to_path_buf(), id: None };
-        Self { root, own: ProjectFile::default(), warnings: Vec::new() }
+        Self { root: Root::unknown(path), own: ProjectFile::default(), warnings: Vec::new() }
     }
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::index::Index;
 use super::state_file::VERSION;
-use crate::folder_id::FolderId;
+use crate::roots::Roots;
 
 /// The content of `projects.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,22 +71,31 @@ impl ProjectList {
     pub fn position(&self, path: &Path) -> Option<usize> {
         let by_path = self.projects.iter().position(|entry| same_path(&entry.path, path));
         by_path.or_else(|| {
-            let wanted = FolderId::of(path).ok()?;
-            self.projects.iter().position(|entry| FolderId::of(&entry.path).ok() == Some(wanted))
+            let roots = Roots::look_at(self.paths().chain([path]));
+            let wanted = roots.id(path)?;
+            self.paths().position(|known| roots.id(known) == Some(wanted))
         })
     }
 
     /// Adds the entries of folders that are not on the list; how many. A name that is taken is left out.
     pub(super) fn add_unknown(&mut self, other: Self) -> usize {
         let before = self.projects.len();
+        let roots = Roots::look_at(self.paths().chain(other.paths()));
+        let mut known = Index::of(self.paths().map(|path| (path.to_owned(), roots.id(path))));
         for mut entry in other.projects {
-            if self.position(&entry.path).is_none() {
+            let folder = roots.id(&entry.path);
+            if known.find(&entry.path, folder).is_none() {
                 let is_taken = |name: &String| self.projects.iter().any(|known| known.name.as_ref() == Some(name));
                 entry.name = entry.name.filter(|name| !is_taken(name));
+                known.add(entry.path.clone(), folder, self.projects.len());
                 self.projects.push(entry);
             }
         }
         self.projects.len() - before
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.projects.iter().map(|entry| &*entry.path)
     }
 
     /// As [`ProjectList::position`], the entry itself.

@@ -9,6 +9,7 @@ use super::list::{Entry, ProjectList};
 use super::select::Candidate;
 use crate::config::{Config, ProjectConfig};
 use crate::folder_id::FolderId;
+use crate::roots::{Root, Roots};
 
 /// A project that this run knows, with what each place says of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,28 +70,13 @@ impl Project {
     }
 }
 
-/// What a path leads to, found out before by whoever must not wait for a file system.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Root {
-    /// With links resolved; as named if that could not be found out.
-    pub path: PathBuf,
-    /// The folder; `None` if there is none, or it does not answer.
-    pub id: Option<FolderId>,
-}
-
-impl Root {
-    /// Looks at the file system, links followed.
-    #[must_use]
-    pub fn look_at(path: &Path) -> Self {
-        let id = FolderId::of(path).ok();
-        Self { path: path.canonicalize().unwrap_or_else(|_| path.to_path_buf()), id }
-    }
-}
-
-/// Every project, registered ones first. Each folder is looked at once.
+/// Every project, registered ones first. Each folder is looked at once; one that does not answer is one that is not there.
 #[must_use]
 pub fn all_projects(list: &ProjectList, config: &Config, options: &[PathBuf]) -> Vec<Project> {
-    merge_projects(list, config, options, Root::look_at)
+    let registered = list.projects.iter().map(|entry| &*entry.path);
+    let configured = config.projects.iter().map(|project| &*project.path);
+    let roots = Roots::look_at(registered.chain(configured).chain(options.iter().map(|path| &**path)));
+    merge_projects(list, config, options, |path| roots.root(path))
 }
 
 /// As [`all_projects`], with paths looked at by `look`.

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub use error::RegistryError;
 pub(crate) use index::Index;
 pub use list::{Change, Entry, ProjectList};
-pub use merge::{ByOption, Project, Root, all_projects, merge_projects};
+pub use merge::{ByOption, Project, all_projects, merge_projects};
 pub use owned::Owned;
 pub use select::{Candidate, SelectError, Selector, enclosing, select};
 pub use state_file::StateFileError;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::list::same_path;
 use crate::config::nearest;
-use crate::folder_id::FolderId;
+use crate::roots::Roots;
 
 /// What a person wrote for PROJECT.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,8 +98,9 @@ pub fn enclosing<'p>(projects: &[Candidate<'p>], path: &Path) -> Option<&'p Path
 
 fn by_path(projects: &[Candidate<'_>], path: &Path) -> Option<usize> {
     projects.iter().position(|project| same_path(project.path, path)).or_else(|| {
-        let wanted = FolderId::of(path).ok()?;
-        projects.iter().position(|project| FolderId::of(project.path).ok() == Some(wanted))
+        let roots = Roots::look_at(projects.iter().map(|project| project.path).chain([path]));
+        let wanted = roots.id(path)?;
+        projects.iter().position(|project| roots.id(project.path) == Some(wanted))
     })
 }
 

@@ -43,6 +43,36 @@ fn f150_a_full_disk_blocks_and_recovers() {
     drop(mount);
 }
 
+/// Of a network file system whose server is gone. One project on it kept the daemon from starting, and held up every command
+/// that looked for another project, `handoff init` with the lock of the list in its hand.
+#[test]
+fn d73_a_dead_mount_holds_up_its_own_projects_only() {
+    if !Mount::possible() {
+        return;
+    }
+    let world = world!();
+    let (named, listed, shop) = (world.project("named"), Project::create(&world.path("listed")), world.project("shop"));
+    assert!(world.handoff_in(listed.root(), &["init"]).status.success());
+    let (Some(mut one), Some(mut two)) = (Mount::silent(named.root()), Mount::silent(listed.root())) else { return };
+    let daemon = world.start();
+    let session = daemon.idle_session(&world, &shop, "s-1");
+    let bakery = Project::create(&world.path("bakery"));
+    for (folder, arguments) in [
+        (shop.root(), ["submit", "--instruction", "x", "--scope", "notes.txt", "--accept", "y"].as_slice()),
+        (bakery.root(), &["init"]),
+        (shop.root(), &["projects", "list"]),
+        (shop.root(), &["pause", "bakery"]),
+    ] {
+        let done = world.handoff_in(folder, arguments);
+        assert!(done.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    let dispatch = session.wait_dispatch(shop.member("task_id").as_str().unwrap());
+    session.finish(&dispatch, report::complete());
+    shop.wait_status("COMPLETE");
+    daemon.control().wait_state(&bakery, "paused", "");
+    assert!(one.is_silent() && two.is_silent(), "nobody waited for an end of it");
+}
+
 #[test]
 fn f150_a_full_disk_at_the_report_can_be_answered_later() {
     if !Mount::possible() {

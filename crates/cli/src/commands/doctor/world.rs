@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use handoffd::config::{Config, Invalid, ProjectConfig, ProjectFile, Settings, Warning};
 use handoffd::env::Env;
 use handoffd::places::{Places, PlacesError, config_file};
-use handoffd::registry::{Project, Registry, Root, StateFileError, merge_projects};
+use handoffd::registry::{Project, Registry, StateFileError, merge_projects};
+use handoffd::roots::Root;
 use jiff::Timestamp;
 use store::{ProcessId, Processes as _, SystemProcesses};
 use wire::status::{ProjectState, ProjectStatus, Status};
@@ -218,7 +219,7 @@ fn projects(
     // Of those of which the daemon says so already nothing is asked.
     let answers = |path: &&PathBuf| status_of(path).is_none_or(|status| status.state != ProjectState::Stuck);
     let roots = roots(paths.filter(answers).cloned().collect());
-    let root = |path: &Path| roots.get(path).cloned().unwrap_or_else(|| Root { path: path.to_owned(), id: None });
+    let root = |path: &Path| roots.get(path).cloned().unwrap_or_else(|| Root::unknown(path));
     let known = merge_projects(&list, config, &[], root);
     let mut subjects: Vec<Subject> = known.into_iter().map(|project| subject(project, status_of)).collect();
     for status in statuses {
