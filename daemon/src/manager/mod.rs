@@ -74,6 +74,10 @@ struct State {
     stamp: Option<Stamp>,
     /// The registry as it was read last.
     list: ProjectList,
+    /// Why it is gone and could not be written again.
+    unkept: Option<String>,
+    /// Why it cannot be read.
+    unread: Option<String>,
     looks: u32,
     owned: OwnedList,
     folders: Folders,
@@ -103,6 +107,8 @@ pub async fn start(parts: Parts) -> Result<Manager, StateFileError> {
         shown: Arc::clone(&shown),
         stamp: None,
         list: ProjectList::default(),
+        unkept: None,
+        unread: None,
         looks: 0,
         known: Vec::new(),
         dismissed: Vec::new(),
@@ -156,10 +162,11 @@ impl State {
     }
 
     async fn look_again(&mut self) {
-        let error = self.reconcile().await.err().map(|error| error.to_string());
-        if let Some(error) = &error {
+        let unread = self.reconcile().await.err().map(|error| error.to_string());
+        if let Some(error) = unread.as_ref().filter(|error| self.unread.as_ref() != Some(error)) {
             tracing::error!(error, "the registry cannot be read; projects stay as they are");
         }
-        self.shown.set_registry_error(error);
+        self.unread = unread;
+        self.shown.set_registry_error(self.unread.as_ref().or(self.unkept.as_ref()).cloned());
     }
 }

@@ -35,10 +35,8 @@ impl State {
         self.keep_list().await;
         // Of before the reading: what cannot be read is told once, and what comes meanwhile is seen.
         self.stamp = self.registry.stamp();
-        let read = self.read_list().await?;
         // One that is gone was not emptied: `handoff projects remove` leaves a file.
-        let is_gone = read.projects.is_empty() && self.registry.stamp().is_none();
-        let list = if is_gone { self.list.clone() } else { read };
+        let list = self.read_list().await?.unwrap_or_else(|| self.list.clone());
         self.list.clone_from(&list);
         let config = self.hub.config();
         let looked = self.folders.look_at(self.named_paths(&list, &config)).await;
@@ -56,7 +54,8 @@ impl State {
     }
 
     /// Somebody deleted the list, or put a damaged one aside: it is written as it was read last.
-    pub(super) async fn keep_list(&self) {
+    pub(super) async fn keep_list(&mut self) {
+        let is_told = self.unkept.take().is_some();
         if self.list.projects.is_empty() || self.registry.stamp().is_some() {
             return;
         }
@@ -69,20 +68,24 @@ impl State {
                 Ok(())
             })
         };
+        let written = self.hub.pool.run(write).await.map_err(|error| error.to_string());
         let file = self.hub.places.projects_file();
         let file = file.display();
-        match self.hub.pool.run(write).await {
-            Ok(Ok(())) => tracing::warn!(%file, "the list of projects was gone; it was written again as it was"),
-            Ok(Err(error)) => {
-                tracing::error!(%file, %error, "the list of projects is gone and cannot be written again");
-            }
-            Err(error) => tracing::error!(%file, %error, "the list of projects is gone and cannot be written again"),
+        let Err(error) = written.and_then(|written| written.map_err(|error| error.to_string())) else {
+            tracing::warn!(%file, "the list of projects was gone; it was written again as it was");
+            return;
+        };
+        let told = format!("the list of projects is gone and cannot be written again: {error}");
+        // It is tried again and again, and said once.
+        if !is_told {
+            tracing::error!(%file, "{told}");
         }
+        self.unkept = Some(told);
     }
 
-    async fn read_list(&self) -> Result<ProjectList, StateFileError> {
+    async fn read_list(&self) -> Result<Option<ProjectList>, StateFileError> {
         let registry = self.registry.clone();
-        match self.hub.pool.run(move || registry.read()).await {
+        match self.hub.pool.run(move || registry.read_if_there()).await {
             Ok(result) => result,
             Err(error) => {
                 Err(FileError::io("read", &self.hub.places.projects_file(), std::io::Error::other(error)).into())

@@ -79,7 +79,15 @@ impl Registry {
     /// # Errors
     /// [`StateFileError`]: unreadable, damaged, or of a newer version.
     pub fn read(&self) -> Result<ProjectList, StateFileError> {
-        Ok(state_file::read(&self.file(), REMEDY)?.unwrap_or_default())
+        Ok(self.read_if_there()?.unwrap_or_default())
+    }
+
+    /// As [`Registry::read`]; `None` if there is no file, which is not a list without projects.
+    ///
+    /// # Errors
+    /// As [`Registry::read`].
+    pub fn read_if_there(&self) -> Result<Option<ProjectList>, StateFileError> {
+        state_file::read(&self.file(), REMEDY)
     }
 
     /// The present stamp of the file; `None` if there is none. It costs one stat.

@@ -17,6 +17,10 @@ async fn projects(client: &mut Client) -> Vec<Value> {
     }
 }
 
+async fn warnings(client: &mut Client) -> String {
+    client.result("daemon.status", json!({})).await["daemon"]["warnings"].to_string()
+}
+
 /// Waits until the daemon shows this many projects, all in this state.
 async fn wait_for(client: &mut Client, count: usize, state: &str) {
     let wait = async {
@@ -282,9 +286,12 @@ async fn a_list_that_could_not_be_written_again_is_written_later() {
     client.result("daemon.reload", json!({})).await;
     assert!(!file.exists());
     assert_eq!(projects(&mut client).await.len(), 1, "the project stays meanwhile");
+    assert!(warnings(&mut client).await.contains("the list of projects is gone and cannot be written again"));
     std::fs::remove_dir(&lock).unwrap();
     crate::world::until("it is there again", || file.exists().then_some(())).await;
     assert_eq!(registered(&world), before);
+    client.result("daemon.reload", json!({})).await;
+    assert_eq!(warnings(&mut client).await, "null");
 }
 
 #[tokio::test]
