@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{KeepError, LIST, belongings, file_name, folder, holds_state, is_private, moving, remove};
+use super::{KeepError, LIST, belongings, file_name, folder, holds_state, is_private, moving, sweep};
 use crate::instance::Instance;
 use crate::places::Places;
 use crate::registry::Registry;
@@ -35,22 +35,23 @@ pub fn take_back(places: &Places, _lock: &Instance) -> Result<Back, KeepError> {
         }
         return Ok(back);
     }
+    let mover = sweep(places);
     // The newest file of the journal comes last: as long as it is not there, the journal has not come back.
     let has_journal = places.journal_file().symlink_metadata().is_ok();
     let is_journal = |path: &Path| file_name(path).starts_with("journal-");
     for name in belongings(&kept, places)?.into_iter().rev() {
         let (from, to) = (kept.join(&name), places.state_dir.join(&name));
         if name == LIST {
-            match Registry::new(&places.state_dir).take_in(&from, || moving::move_to(&from, &to))? {
+            match Registry::new(&places.state_dir).take_in(&from, || mover.move_to(&from, &to))? {
                 Some(projects) => back.projects += projects,
                 None => back.stays.push(from),
             }
         } else if moving::are_same(&from, &to) {
-            remove(&from)?;
+            mover.discard(&from)?;
         } else if to.symlink_metadata().is_ok() || (has_journal && is_journal(&to)) {
             back.stays.push(from);
         } else {
-            moving::move_to(&from, &to)?;
+            mover.move_to(&from, &to)?;
             back.things.push(to);
         }
     }

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::geteuid;
 
 pub use self::back::{Back, take_back};
+use self::moving::Mover;
 use crate::files::{FileError, remove_leftovers};
 use crate::folder_id::FolderId;
 use crate::instance::Instance;
@@ -93,6 +94,7 @@ fn holds_state(places: &Places) -> bool {
 pub fn leave(places: &Places, instance: Instance, fate: Fate) -> Result<Left, KeepError> {
     let state = &places.state_dir;
     let mut left = Left { hosts: other_hosts(places)?, ..Left::default() };
+    let mover = sweep(places);
     let stays = fate == Fate::Keep && holds_state(places);
     let is_shared = |name: &OsString| name == LIST || name == BACKUP;
     let (shared, own): (Vec<_>, Vec<_>) = belongings(state, places)?.into_iter().partition(is_shared);
@@ -101,7 +103,7 @@ pub fn leave(places: &Places, instance: Instance, fate: Fate) -> Result<Left, Ke
         match fate {
             Fate::Remove => remove(&path)?,
             Fate::Keep if is_empty_journal(&path, places) => remove(&path)?,
-            Fate::Keep => keep(&path, &folder(places))?,
+            Fate::Keep => keep(&mover, &path, &folder(places))?,
         }
         left.gone.push(path);
         Ok(())
@@ -125,6 +127,17 @@ pub fn leave(places: &Places, instance: Instance, fate: Fate) -> Result<Left, Ke
     }
     fs::remove_dir(state).ok();
     Ok(left)
+}
+
+/// What moves things, once what an earlier end in the middle left of a move is gone: under the instance lock nobody of this
+/// host moves anything.
+fn sweep(places: &Places) -> Mover {
+    let (mover, kept) = (Mover::of(&places.host), folder(places));
+    mover.sweep(&places.state_dir);
+    if is_private(&kept) {
+        mover.sweep(&kept);
+    }
+    mover
 }
 
 /// Names of what cannot be made again, in the order in which they leave: the newest file of the journal goes first and
@@ -192,16 +205,20 @@ fn is_empty_journal(path: &Path, places: &Places) -> bool {
 }
 
 /// Moves it in. What stands there of an earlier time gets another name, unless a copy was interrupted after it was whole.
-fn keep(path: &Path, folder: &Path) -> Result<(), KeepError> {
+fn keep(mover: &Mover, path: &Path, folder: &Path) -> Result<(), KeepError> {
+    // Through a link, nobody would take it back from there.
+    if folder.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+        return Err(FolderError::NotFolder(folder.to_owned()).into());
+    }
     close(folder)?;
     let to = folder.join(path.file_name().unwrap_or_default());
     if moving::are_same(path, &to) {
-        return Ok(remove(path)?);
+        return Ok(mover.discard(path)?);
     }
     if to.symlink_metadata().is_ok() {
         moving::put_aside(&to)?;
     }
-    Ok(moving::move_to(path, &to)?)
+    Ok(mover.move_to(path, &to)?)
 }
 
 fn remove(path: &Path) -> Result<(), FileError> {
@@ -210,11 +227,24 @@ fn remove(path: &Path) -> Result<(), FileError> {
     removed.map_err(|error| FileError::io("remove", path, error))
 }
 
-/// Log files by their names, and the folder of kept things.
+/// Log files by their names, and the folder of kept things; in one that hosts share, what is of another host stays.
 fn remove_logs(places: &Places) -> Result<Vec<PathBuf>, FileError> {
     let mut gone = logging::files(&places.log_dir).map_err(|error| FileError::io("read", &places.log_dir, error))?;
-    gone.extend(Some(folder(places)).filter(|kept| is_private(kept) && !holds_state(places)));
     gone.iter().try_for_each(|path| remove(path))?;
+    let kept = folder(places);
+    if !is_private(&kept) || holds_state(places) {
+        return Ok(gone);
+    }
+    let own = [places.journal_file(), places.owned_file()].map(|path| file_name(&path));
+    let is_foreign = |name: &str| {
+        ["journal-", "owned-"].iter().any(|kind| name.starts_with(kind)) && !own.iter().any(|own| name.starts_with(own))
+    };
+    let removed: Vec<PathBuf> = names(&kept, |name| !is_foreign(name))?.iter().map(|name| kept.join(name)).collect();
+    removed.iter().try_for_each(|path| remove(path))?;
+    match fs::remove_dir(&kept) {
+        Ok(()) => gone.push(kept),
+        Err(_) => gone.extend(removed),
+    }
     Ok(gone)
 }
 

@@ -143,7 +143,8 @@ fn what_was_interrupted_can_be_gone_on_with_and_undone() {
         let names = belongings(&world.places.state_dir, &world.places).unwrap();
         close(&folder(&world.places)).unwrap();
         for name in &names[..done] {
-            moving::move_to(&world.state(name.to_str().unwrap()), &folder(&world.places).join(name)).unwrap();
+            let to = folder(&world.places).join(name);
+            Mover::of("h").move_to(&world.state(name.to_str().unwrap()), &to).unwrap();
         }
         if goes_on {
             world.leave(Fate::Keep);
@@ -159,10 +160,26 @@ fn a_copy_that_was_whole_before_the_end_is_no_second_one() {
     close(&folder(&world.places)).unwrap();
     put(&folder(&world.places).join("journal-h.jsonl.1"), "old\n");
     put(&folder(&world.places).join("projects.json"), TWO);
+    put(&folder(&world.places).join("doctor-backup/20261130T080000Z-a/tasks.json"), "{}");
     world.leave(Fate::Keep);
     assert!(world.names().iter().all(|name| !name.contains("before")), "{:?}", world.names());
     world.put("journal-h.jsonl.1", "old\n");
     assert!(world.take_back().stays.is_empty());
+}
+
+/// As between two file systems: a copy was under way, or its original was being removed.
+#[test]
+fn nothing_is_left_of_a_move_that_was_killed() {
+    let world = World::with_everything("log.dir = 'HOME/logs'");
+    let before = world.files();
+    world.leave(Fate::Keep);
+    let kept = folder(&world.places);
+    for private in [world.state(".moving-h.Ab12Cd.new/copy"), kept.join(".moving-h.Ab12Cd.new/gone/a")] {
+        put(&private, "half");
+    }
+    world.take_back();
+    assert_eq!(world.files(), before);
+    assert!(!kept.exists());
 }
 
 #[test]
@@ -252,6 +269,32 @@ fn a_folder_that_others_can_write_is_not_believed() {
     assert_eq!((waiting(&world.places).len(), world.take_back()), (0, Back::default()));
     fs::set_permissions(folder(&world.places), Permissions::from_mode(0o700)).unwrap();
     assert_eq!(world.take_back().projects, 2);
+}
+
+/// Nobody would take back what an uninstall moves through it.
+#[test]
+fn a_link_in_place_of_the_folder_of_kept_things_is_refused() {
+    let world = World::with_everything("log.dir = 'HOME/logs'");
+    let elsewhere = world.home.path().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::create_dir(&world.places.log_dir).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, folder(&world.places)).unwrap();
+    let before = world.files();
+    let error = leave(&world.places, world.lock(), Fate::Keep).unwrap_err().to_string();
+    assert_eq!(error, format!("{} is not a folder", folder(&world.places).display()));
+    assert_eq!(world.files(), before);
+}
+
+#[test]
+fn what_another_host_has_kept_in_a_log_folder_of_both_is_not_removed() {
+    let world = World::with_everything("log.dir = 'HOME/logs'");
+    world.leave(Fate::Keep);
+    for name in ["journal-other.jsonl", "owned-other.json"] {
+        put(&folder(&world.places).join(name), "theirs");
+    }
+    let left = world.leave(Fate::Remove);
+    assert_eq!(names(&folder(&world.places), |_| true).unwrap(), ["journal-other.jsonl", "owned-other.json"]);
+    assert!(left.gone.contains(&folder(&world.places).join("journal-h.jsonl")), "{left:?}");
 }
 
 /// `log.dir` may be what makes the one folder the other, or a folder around it: nothing is then its own copy.
