@@ -31,14 +31,14 @@ pub(super) async fn run(
     ending: oneshot::Receiver<Ending>,
 ) {
     let socket = Arc::new(socket);
-    peer.plug(&socket);
+    let plugged = Plugged::new(&peer, &socket);
     let mut writing = None;
     let told = tokio::select! {
         biased;
         told = ending => told.unwrap_or(Ending::Now),
         () = write_all(&socket, &mut lines, &peer, &mut writing) => Ending::Now,
     };
-    peer.unplug();
+    drop(plugged);
     if told == Ending::Flush {
         lines.close();
         // Half a line may be out: the rest of it is written first. A client that only dribbles has had its time.
@@ -54,6 +54,23 @@ pub(super) async fn run(
     }
     // The reading half learns from this that nothing can be answered any more.
     peer.close();
+}
+
+/// The straight way from the peer into the socket. Dropped with the writer, also where that is given up in the middle: whoever
+/// still knows the peer then would keep the connection open, and the client wait for ever.
+struct Plugged<'p>(&'p Peer);
+
+impl<'p> Plugged<'p> {
+    fn new(peer: &'p Peer, socket: &Arc<OwnedWriteHalf>) -> Self {
+        peer.plug(socket);
+        Self(peer)
+    }
+}
+
+impl Drop for Plugged<'_> {
+    fn drop(&mut self) {
+        self.0.unplug();
+    }
 }
 
 /// Writes line after line until the queue is closed and empty, or the client does not take any more.
@@ -97,4 +114,28 @@ async fn write_some(socket: &OwnedWriteHalf, bytes: &[u8], limit: Duration) -> i
         }
     };
     timeout(limit, write).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use lifecycle::Conn;
+    use tokio::io::AsyncReadExt as _;
+    use tokio::net::UnixStream;
+
+    use super::*;
+
+    /// As at the end of the daemon, while a thread of it still has the peer in its hands.
+    #[tokio::test]
+    async fn a_writer_that_is_given_up_ends_the_connection() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let (peer, lines) = Peer::new(Conn(1));
+        let (_end, ended) = oneshot::channel();
+        let writer = tokio::spawn(run(ours.into_split().1, lines, Arc::clone(&peer), ended));
+        peer.error(None, &wire::error::ErrorObject::internal("first"));
+        theirs.read_buf(&mut Vec::new()).await.unwrap();
+        writer.abort();
+        let mut rest = Vec::new();
+        timeout(Duration::from_secs(60), theirs.read_to_end(&mut rest)).await.expect("the end is told").unwrap();
+        drop(peer);
+    }
 }
