@@ -18,8 +18,8 @@ use crate::failure::Failure;
 /// PROJECT is a path or a registered name; without it, the project whose root is the working folder. Results go to
 /// standard output, everything else to standard error.
 ///
-/// Exit codes: 0 good, 1 the thing asked about is not good, 2 usage, 3 daemon not reachable (no answer within 5 s counts),
-/// 4 refused by the daemon, 5 timed out.
+/// Exit codes: 0 good, 1 the thing asked about is not good, 2 usage, 3 daemon not reachable (no answer within 5 s counts,
+/// and one that is stopping), 4 refused by the daemon, 5 timed out.
 #[derive(Debug, Parser)]
 #[command(name = "handoff", version, max_term_width = 100)]
 pub(crate) struct Cli {

@@ -173,7 +173,7 @@ fn versions(daemon: Option<&DaemonInfo>) -> String {
 fn refused(error: &ClientError) -> Failure {
     let exit = match error.code() {
         Some(ErrorCode::InvalidTask | ErrorCode::ReportRefused) => Exit::NotGood,
-        Some(ErrorCode::CannotStart) => Exit::Unreachable,
+        Some(ErrorCode::CannotStart | ErrorCode::ShuttingDown) => Exit::Unreachable,
         _ => Exit::Refused,
     };
     let mut problems: Vec<String> = error.problems().into_iter().map(|problem| problem.message).collect();
@@ -181,7 +181,7 @@ fn refused(error: &ClientError) -> Failure {
         problems.clear();
     }
     let mut failure = Failure::new(exit, error.to_string()).problems(problems);
-    if exit == Exit::Unreachable {
+    if error.code() == Some(ErrorCode::CannotStart) {
         failure = failure.hint("once that is repaired, the next command starts it; `handoff service status` says more");
     }
     match error.code() {

@@ -8,7 +8,7 @@ mod pieces;
 mod responder;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lifecycle::Conn;
@@ -71,6 +71,8 @@ pub struct Peer {
     open: AtomicUsize,
     all_answered: Signal,
     undelivered: Mutex<Option<DispatchId>>,
+    /// Whether the daemon is stopping.
+    stopping: Arc<AtomicBool>,
 }
 
 /// How the next line gets out.
@@ -95,6 +97,12 @@ impl Peer {
     /// A peer and the queue that its writer empties; the writer calls [`Peer::written`] for each line.
     #[must_use]
     pub fn new(conn: Conn) -> (Arc<Self>, mpsc::UnboundedReceiver<Outbound>) {
+        Self::of_daemon(conn, &Arc::default())
+    }
+
+    /// As [`Peer::new`], for a daemon that sets `stopping` before it ends what requests are about.
+    #[must_use]
+    pub fn of_daemon(conn: Conn, stopping: &Arc<AtomicBool>) -> (Arc<Self>, mpsc::UnboundedReceiver<Outbound>) {
         let (queue, lines) = mpsc::unbounded_channel();
         let peer = Self {
             conn,
@@ -107,6 +115,7 @@ impl Peer {
             open: AtomicUsize::new(0),
             all_answered: Signal::new(),
             undelivered: Mutex::default(),
+            stopping: Arc::clone(stopping),
         };
         (Arc::new(peer), lines)
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use lifecycle::Conn;
 use serde::Serialize;
-use wire::error::ErrorObject;
+use wire::error::{ErrorCode, ErrorObject, Refusal};
 use wire::rpc::Id;
 
 use super::{Peer, Pieces};
@@ -75,10 +75,18 @@ impl Responder {
     }
 }
 
+/// A daemon that stops gives up what it waits for; clients know that word, and wait for the next daemon.
+fn given_up(peer: &Peer) -> ErrorObject {
+    match peer.stopping.load(Ordering::SeqCst) {
+        true => Refusal::new(ErrorCode::ShuttingDown, "the daemon is stopping").into(),
+        false => ErrorObject::internal("the request was given up: what it was about has ended"),
+    }
+}
+
 impl Drop for Responder {
     fn drop(&mut self) {
         if !self.answered {
-            self.refuse(&ErrorObject::internal("the request was given up: what it was about has ended"));
+            self.refuse(&given_up(&self.peer));
         }
         if self.peer.open.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.peer.all_answered.notify_one();
@@ -112,6 +120,16 @@ mod tests {
         assert!(line(&mut lines).contains("\"id\":8,\"error\":{\"code\":-32603"));
         assert!(lines.try_recv().is_err());
         assert_eq!(peer.open_requests(), 0);
+    }
+
+    #[test]
+    fn what_a_stopping_daemon_gives_up_is_told_as_its_stop() {
+        let stopping = Arc::default();
+        let (peer, mut lines) = Peer::of_daemon(Conn(1), &stopping);
+        let request = Responder::new(peer, Id::from(7));
+        stopping.store(true, Ordering::SeqCst);
+        drop(request);
+        assert!(line(&mut lines).contains("shutting_down"));
     }
 
     #[test]

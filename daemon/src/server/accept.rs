@@ -87,7 +87,7 @@ fn take_in(service: &Arc<Service>, stream: UnixStream) {
             return;
         }
     };
-    let (peer, lines) = Peer::new(service.hub.new_conn());
+    let (peer, lines) = Peer::of_daemon(service.hub.new_conn(), &service.stopping);
     match service.connections.admit(peer.clone()) {
         Ok(ticket) => {
             tokio::spawn(connection::run(Arc::clone(service), stream, credentials, ticket, peer, lines));

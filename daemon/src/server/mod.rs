@@ -16,6 +16,7 @@ mod turn_away;
 mod writer;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 
@@ -44,6 +45,8 @@ pub struct Service {
     /// The program that runs.
     pub program: ProgramFile,
     connections: Arc<Connections>,
+    /// Set at [`Stage::Stopping`], for those who know peers only.
+    stopping: Arc<AtomicBool>,
 }
 
 /// How far the daemon is on its way to the end. It never goes back.
@@ -63,11 +66,13 @@ impl Service {
     pub fn new(hub: Arc<Hub>, manager: Manager, refused: Arc<Refused>, socket: String) -> Self {
         let (stage, _) = watch::channel(Stage::Working);
         let connections = Arc::new(Connections::default());
-        Self { hub, manager, refused, stage, socket, program: ProgramFile::current(), connections }
+        let (program, stopping) = (ProgramFile::current(), Arc::default());
+        Self { hub, manager, refused, stage, socket, program, connections, stopping }
     }
 
     /// Goes on to a later stage.
     pub fn advance(&self, to: Stage) {
+        self.stopping.fetch_or(to >= Stage::Stopping, Ordering::SeqCst);
         self.stage.send_if_modified(|stage| {
             let later = to > *stage;
             *stage = to.max(*stage);
