@@ -2,9 +2,12 @@
 
 use super::object::{Object, wrong_type};
 use crate::json::Raw;
-use crate::text::Shown;
+use crate::text::{Shown, cut};
 use crate::validate::{PathUse, check_path, leaves_as_written, lexical};
 use crate::{Code, Planner, Problem, ProjectPaths, Resolution, limits};
+
+/// Spellings in messages are cut here, in Unicode scalar values.
+const SPELLED_CHARS: usize = 60;
 
 /// Notes every changed file that the task may not have changed.
 pub(super) fn check(report: &Object<'_>, planner: &Planner, paths: &dyn ProjectPaths, problems: &mut Vec<Problem>) {
@@ -33,7 +36,8 @@ fn check_file(field: &str, raw: Raw<'_>, scope: &Scope, paths: &dyn ProjectPaths
     if scope.covers(&path, paths) {
         return None;
     }
-    let rest = format!("is {}, which no entry of `scope` covers", Shown(&path));
+    let near = scope.near(&path).unwrap_or_default();
+    let rest = format!("is {}, which no entry of `scope` covers{near}", Shown(&path));
     Some(Problem::at(field, Code::FileOutsideScope, rest))
 }
 
@@ -55,6 +59,55 @@ impl Scope {
         is_covered(&lexical(path), &self.written)
             && resolved(path, paths).is_some_and(|path| is_covered(&path, &self.resolved))
     }
+
+    /// Points at an entry that a person takes for the same, where the file system does not (F212, F214).
+    fn near(&self, path: &str) -> Option<String> {
+        let path = lexical(path);
+        if self.written.iter().any(|entry| is_beneath(&path, entry)) {
+            return None;
+        }
+        self.written.iter().enumerate().find_map(|(index, entry)| {
+            if is_beneath(&path.to_lowercase(), &entry.to_lowercase()) {
+                return Some(format!("; `scope[{index}]` differs from it in letter case only"));
+            }
+            let is_alike = has_marks(&path) != has_marks(entry) && is_beneath(&bare(&path), &bare(entry));
+            is_alike.then(|| {
+                let (entry, path) = (spelled(entry), spelled(&path));
+                format!("; `scope[{index}]` looks like it, but is spelled `{entry}`, and this `{path}`")
+            })
+        })
+    }
+}
+
+/// A mark that goes with the letter before it, as the accent of a decomposed one.
+const fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}')
+}
+
+fn has_marks(text: &str) -> bool {
+    text.chars().any(is_mark)
+}
+
+/// Without letters that have an accent, however they are composed: good enough for a hint, and no table is needed.
+fn bare(text: &str) -> String {
+    let mut out = String::new();
+    let mut marked = false;
+    for c in text.chars() {
+        if is_mark(c) && !marked {
+            out.pop();
+        }
+        marked = is_mark(c);
+        if !marked && !matches!(c, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}') {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// With every character that is not plain as its number, and cut.
+fn spelled(text: &str) -> String {
+    let escaped = |c: char| if c.is_ascii() { c.escape_default().to_string() } else { c.escape_unicode().to_string() };
+    cut(text, SPELLED_CHARS).chars().map(escaped).collect()
 }
 
 fn resolved(path: &str, paths: &dyn ProjectPaths) -> Option<String> {

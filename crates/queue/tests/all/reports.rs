@@ -1,6 +1,6 @@
 //! Fine points of the report check that no row of the vectors shows (D26–D29, D49–D59).
 
-use queue::{AcceptanceRole, Agent, Fingerprint, Observed, ReportContext, check_report};
+use queue::{AcceptanceRole, Agent, Fingerprint, Observed, Problem, ReportContext, check_report};
 use serde_json::{Value, json};
 
 use crate::fixture::{Tree, document, found_problems, task};
@@ -81,6 +81,15 @@ impl Case {
     /// Empty: accepted. Else `field code` of each problem, in order.
     #[track_caller]
     fn check(self, expected: &[&str]) {
+        let problems = self.problems();
+        let found: Vec<_> = found_problems(&problems)
+            .into_iter()
+            .map(|(field, code)| format!("{} {code}", field.as_deref().unwrap_or("-")))
+            .collect();
+        assert_eq!(found, expected, "{problems:#?}");
+    }
+
+    fn problems(self) -> Vec<Problem> {
         let mut queue = task(&self.queue);
         if self.queue["status"].is_null() {
             queue["status"] = "RUNNING".into();
@@ -95,12 +104,7 @@ impl Case {
             agents: &agents,
             observed: observed.as_ref(),
         };
-        let problems = check_report(&self.report.to_string(), &context).err().unwrap_or_default();
-        let found: Vec<_> = found_problems(&problems)
-            .into_iter()
-            .map(|(field, code)| format!("{} {code}", field.as_deref().unwrap_or("-")))
-            .collect();
-        assert_eq!(found, expected, "{problems:#?}");
+        check_report(&self.report.to_string(), &context).err().unwrap_or_default()
     }
 }
 
@@ -285,6 +289,24 @@ fn changed_files_are_covered_as_written_and_as_resolved() {
     check(&["."], "loop/x", &["files_changed[0] path_outside_project"]);
     check(&["."], "../project/src/main.rs", &["files_changed[0] path_outside_project"]);
     check(&["src"], "src/docs/../x", &outside_scope);
+}
+
+#[test]
+fn f212_f214_a_file_that_only_looks_covered_is_told_why_it_is_not() {
+    #[track_caller]
+    fn check(scope: &str, file: &str, end: &str) {
+        let case = Case::new(|report| report["files_changed"] = json!([file])).queue(json!({"scope": [scope]}));
+        let message: String = case.problems().into_iter().map(|problem| problem.message).collect();
+        assert!(message.starts_with("`files_changed[0]` is ") && message.ends_with(end), "{message}");
+    }
+    check("src/mod.py", "SRC/mod.py", "covers; `scope[0]` differs from it in letter case only");
+    check("caf\u{c9}", "caf\u{e9}/x.rs", "covers; `scope[0]` differs from it in letter case only");
+    let spelled = r"covers; `scope[0]` looks like it, but is spelled `caf\u{e9}`, and this `cafe\u{301}/x.rs`";
+    check("caf\u{e9}", "cafe\u{301}/x.rs", spelled);
+    check("cafe\u{301}", "caf\u{e9}", r"spelled `cafe\u{301}`, and this `caf\u{e9}`");
+    check("caf\u{e9}", "caf\u{e8}", "which no entry of `scope` covers");
+    check("\u{444}\u{430}", "\u{439}\u{43b}", "which no entry of `scope` covers");
+    check("src", "lib/x.rs", "which no entry of `scope` covers");
 }
 
 #[test]
