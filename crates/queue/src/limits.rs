@@ -12,6 +12,8 @@ pub const SCHEMA_VERSION: u32 = 3;
 pub const TASK_ID_CHARS: usize = 200;
 /// `instruction`, in bytes of UTF-8 (D5).
 pub const INSTRUCTION_BYTES: usize = 32_768;
+/// An entry of `scope`, in bytes: a longer one names nothing that could ever exist (D7).
+pub const PATH_BYTES: usize = 4_095;
 /// Entries of `scope` and of `acceptance_criteria`; at least one is needed.
 pub const LIST_ITEMS: usize = 32;
 /// The text of a rejection and each `result` inside the evidence, in Unicode scalar values (D4, D29).

@@ -90,7 +90,7 @@ codes! {
     InvalidTimestamp = "invalid_timestamp",
     /// `created_by` is not `claude-code`.
     WrongCreator = "wrong_creator",
-    /// A NUL in a path.
+    /// A NUL in a path, or an entry of `scope` that no system could take.
     InvalidPath = "invalid_path",
     /// An absolute path where a project-relative one is needed.
     PathAbsolute = "path_absolute",

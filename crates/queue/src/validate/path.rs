@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use crate::json::Raw;
 use crate::text::{Shown, is_blank};
-use crate::{Code, Kind, Problem, ProjectPaths, Resolution};
+use crate::{Code, Kind, Problem, ProjectPaths, Resolution, limits};
 
 /// What a path is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +39,10 @@ pub(crate) fn check_path<'a>(
     }
     if path.contains('\0') {
         return fail(Code::InvalidPath, format!("is {shown}; a path cannot hold a NUL"));
+    }
+    if purpose == PathUse::Scope && path.len() > limits::PATH_BYTES {
+        let rest = format!("has {} bytes; no system takes a path of more than {}", path.len(), limits::PATH_BYTES);
+        return fail(Code::InvalidPath, rest);
     }
     if path.starts_with('/') && purpose != PathUse::WorkingDir {
         return fail(Code::PathAbsolute, format!("is {shown}; write it relative to the project's root"));

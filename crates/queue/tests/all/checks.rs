@@ -127,6 +127,9 @@ fn paths_of_scope() {
     {
         scope(path, code);
     }
+    // F201
+    scope(&"a/".repeat(2_047), "");
+    scope(&"a/".repeat(2_500), "invalid_path");
 }
 
 #[test]
