@@ -136,13 +136,13 @@ impl ProjectDir {
         self.fs
     }
 
-    /// Whether the names still lead to the opened folders (D18). Asked before each write and at each sweep.
+    /// Whether the names still lead to the opened folders (D18). Asked before each write and at each eighth sweep.
     ///
     /// # Errors
     ///
     /// [`Moved`] with the name that leads elsewhere or nowhere, or cannot be looked at.
     pub fn still_named(&self) -> Result<(), Moved> {
-        // Mostly the same path twice, and this is asked once a second for each project.
+        // Mostly the same path twice, and of every project this is asked again and again.
         let resolved = Some(self.root.path.as_path()).filter(|path| path.as_os_str() != self.named.as_os_str());
         for path in std::iter::once(self.named.as_path()).chain(resolved) {
             let found = self.root.sys.stat_path(path).map(|stat| Identity::of(&stat));
@@ -171,8 +171,8 @@ impl ProjectDir {
         in_folder(&self.pi, names::LOCK)
     }
 
-    /// The states of `tasks.json` and of the lock, by one look each; for the sweep, which asks once a second for each
-    /// project. The lock's whole name is walked anew: where that finds the very file that was seen through the opened
+    /// The states of `tasks.json` and of the lock, by one look each; for the sweep, which asks again and again for
+    /// each project. The lock's whole name is walked anew: where that finds the very file that was seen through the opened
     /// folders before, these still have their names, except that one may be a link now. So a sweep must ask
     /// [`ProjectDir::still_named`] from time to time, too. `None`: it takes more looks to tell.
     #[must_use]
@@ -180,7 +180,7 @@ impl ProjectDir {
         if self.root.path.as_os_str() != self.named.as_os_str() {
             return None;
         }
-        // Put together by hand: this is asked once a second for each project.
+        // Put together by hand: of every project this is asked again and again.
         let mut lock = OsString::with_capacity(self.named.as_os_str().len() + names::PI.len() + names::LOCK.len() + 2);
         for part in [self.named.as_os_str(), "/".as_ref(), names::PI.as_ref(), "/".as_ref(), names::LOCK.as_ref()] {
             lock.push(part);

@@ -20,7 +20,7 @@ use crate::files::{FileError, Links, read_bounded};
 use crate::folder_id::FolderId;
 use crate::roots::Roots;
 
-/// Each round of the sweep costs two stats a project; slower than a minute is no longer a watcher.
+/// Each round of the sweep costs one stat a project or more; slower than a minute is no longer a watcher.
 const SWEEP: DurationRange = DurationRange { min: Duration::from_millis(100), max: Duration::from_secs(60) };
 const KIB: u64 = 1 << 10;
 const GIB: u64 = 1 << 30;
