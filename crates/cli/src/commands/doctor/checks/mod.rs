@@ -4,6 +4,7 @@
 mod config;
 mod context;
 mod daemon;
+mod descriptors;
 mod disk;
 mod environment;
 mod events;
@@ -48,6 +49,7 @@ const WHOLE: &[(&str, Whole)] = &[
     ("versions", versions::check),
     ("configuration", config::check),
     ("inotify", inotify::check),
+    ("descriptors", descriptors::check),
     ("disk", disk::check),
     ("pi", pi::check),
     ("team", team::check),
