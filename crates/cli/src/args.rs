@@ -64,9 +64,20 @@ enum Command {
     Completions(completions::Args),
 }
 
+impl Command {
+    /// Whether it makes files in projects or in this user's folders by itself.
+    const fn makes_files(&self) -> bool {
+        matches!(self, Self::Init(_) | Self::Submit(_) | Self::Team(_) | Self::Mcp(_) | Self::Log(_))
+    }
+}
+
 impl Cli {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
-        match self.command.unwrap_or_else(|| Command::Status(status::Args::default())) {
+        let command = self.command.unwrap_or_else(|| Command::Status(status::Args::default()));
+        if command.makes_files() {
+            ctx.own_places()?;
+        }
+        match command {
             Command::Status(args) => args.run(ctx),
             Command::Watch(args) => args.run(ctx),
             Command::Next(args) => args.run(ctx),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use handoffd::config::{Config, Invalid};
 use handoffd::env::Env;
+use handoffd::places::folder::check_ground;
 use handoffd::places::{Places, config_file};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
@@ -102,6 +103,15 @@ impl Context {
     /// Where socket, registry and logs lie.
     pub(crate) fn places(&self) -> Result<Places, Failure> {
         Places::find(&self.env, self.config()).map_err(Failure::usage)
+    }
+
+    /// For commands that make files: as root, none are made where this user's folders are another user's, as with `sudo` and
+    /// the home of who called it. That user could not write what root leaves (F159).
+    pub(crate) fn own_places(&self) -> Result<(), Failure> {
+        if !rustix::process::geteuid().is_root() {
+            return Ok(());
+        }
+        check_ground(&self.places()?.state_dir).map_err(Failure::usage)
     }
 
     /// The wall clock.

@@ -128,7 +128,10 @@ fn make(path: &Path) -> Result<Metadata, FolderError> {
 }
 
 /// As root, refuses to create anything below a folder that belongs to somebody else.
-fn check_ground(path: &Path) -> Result<(), FolderError> {
+///
+/// # Errors
+/// [`FolderError::ForeignOwner`]
+pub fn check_ground(path: &Path) -> Result<(), FolderError> {
     let ground = nearest_existing(path);
     match fs::metadata(&ground) {
         Ok(meta) if geteuid().is_root() => check_owner(&ground, &meta),

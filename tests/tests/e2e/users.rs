@@ -138,3 +138,31 @@ fn f159_a_state_folder_of_root_is_named_with_its_owner_and_the_remedy() {
     let said = fs::read_to_string(world.path("daemon-1.err")).unwrap();
     assert!(said.contains("root") && said.contains("chown"), "{said}");
 }
+
+/// What it left behind, the user's own runs could not write any more.
+#[test]
+fn f159_a_run_with_sudo_in_the_users_home_makes_nothing() {
+    let Some((world, project)) = users_world() else { return };
+    let bare = Project::bare(&world.path("bare"));
+    fs::create_dir(bare.root()).unwrap();
+    give(bare.root());
+    for arguments in [
+        &["init", "--yes"][..],
+        &["submit", "--instruction", "x", "--scope", ".", "--accept", "y"],
+        &["team", "add", "planner", "--goal", "t-1", "--round", "1"],
+        &["mcp", "planner"],
+        &["log", "rotate"],
+    ] {
+        let said = world.handoff_in(bare.root(), arguments);
+        let told = String::from_utf8_lossy(&said.stderr);
+        assert!(said.status.code() == Some(2) && told.contains("without sudo"), "{arguments:?}: {told}");
+    }
+    assert_eq!(fs::read_dir(bare.root()).unwrap().count(), 0);
+    // A root's remedy takes nothing from the user; and the owner of a queue is nothing that root could not keep.
+    project.plan(&Task::new("t-1"));
+    fs::create_dir_all(world.state_dir()).unwrap();
+    give(&world.path(""));
+    let said = world.handoff_in(project.root(), &["doctor"]);
+    let told = String::from_utf8_lossy(&said.stdout);
+    assert!(told.contains("without sudo") && !told.contains("chown"), "{told}");
+}

@@ -1,6 +1,7 @@
 //! Each project's `tasks.json` as the daemon would judge it: what cannot be read, and what would be refused.
 
 use queue::{Action, Reading, Room};
+use rustix::process::geteuid;
 
 use super::{Finding, Subject, World};
 use crate::queue_file::{self, QUEUE, QueueFile};
@@ -25,7 +26,9 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
             format!("tasks.json cannot be read and is left alone ({}): {}", problem.code.as_str(), problem.message);
         return vec![Finding::fault(what, lint)];
     }
-    if let Some(hint) = handoffd::places::folder::owner_hint(&path).filter(|_| path.exists()) {
+    // Root keeps the owner as it is (D3).
+    let foreign = handoffd::places::folder::owner_hint(&path).filter(|_| path.exists() && !geteuid().is_root());
+    if let Some(hint) = foreign {
         let remedy = format!("sudo chown \"$(id -un)\" {}", quoted(&path.to_string_lossy()));
         return vec![Finding::fault(format!("tasks.json {hint}"), remedy)];
     }

@@ -5,6 +5,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _}
 use std::path::Path;
 
 use handoffd::registry::StateFileError;
+use rustix::process::geteuid;
 use store::put_aside;
 
 use super::super::repair::Repair;
@@ -126,10 +127,12 @@ fn vanished(world: &World, socket: &Path) -> Option<Finding> {
 
 fn foreign(path: &Path, meta: &Metadata) -> Option<Finding> {
     let hint = handoffd::places::folder::owner_hint(path)?;
-    Some(Finding::fault(
-        format!("{} (user {}) {hint}", path.display(), meta.uid()),
-        format!("sudo chown -R \"$(id -un)\" {}", shown(path)),
-    ))
+    // Root would take from its owner what is right.
+    let remedy = match geteuid().is_root() {
+        true => format!("run it as user {}, without sudo", meta.uid()),
+        false => format!("sudo chown -R \"$(id -un)\" {}", shown(path)),
+    };
+    Some(Finding::fault(format!("{} (user {}) {hint}", path.display(), meta.uid()), remedy))
 }
 
 fn shown(path: &Path) -> String {
