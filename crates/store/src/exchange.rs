@@ -4,6 +4,7 @@
 //! nothing: the displaced file is read, and if it is not what the check saw, the names are exchanged back until the
 //! last bytes that the other writer wrote stand in place. Who wrote them and why is not known here.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use rustix::fs::OFlags;
@@ -13,7 +14,7 @@ use crate::error::IoFault;
 use crate::folder::{Folder, OpenFile};
 use crate::hash::RawHash;
 use crate::read::{FileBytes, Limit, ReadError, open_regular, read_file, read_open};
-use crate::stamp::Identity;
+use crate::stamp::{Identity, Stamp};
 use crate::temporary::Private;
 
 /// A file as it was seen under a name: which one, and its bytes (`None`: not a readable file of allowed size).
@@ -32,8 +33,8 @@ pub(crate) enum Swapped {
     Plain,
     /// The target had changed or vanished; what the other writer left stands. Ours is gone.
     Changed,
-    /// As `Changed`, but the other writer removed its file while an unseen write of its was in our hands: that write
-    /// has the temporary's name.
+    /// As `Changed`, but a write that may be unseen has the temporary's name: the other writer removed its file meanwhile, or
+    /// it cannot be told which of two writes is the newer one.
     Unseen,
 }
 
@@ -100,34 +101,95 @@ fn plain(folder: &Folder, temporary: &Private, target: &str) -> Result<Swapped, 
     Ok(Swapped::Plain)
 }
 
-/// Exchanges back until what comes out is what we had put under `target` last: then nothing newer was displaced.
+/// Exchanges back until the newest write has the name, and removes the other file when nobody writes to it any more.
+///
+/// Writes follow one another, and each goes to the file that had the name when it was opened. So a change under the name is
+/// newer than one beside it, as long as the names stay. Over an exchange that cannot be told, and the clock decides.
 fn put_back(folder: &Folder, swap: &str, target: &str, limit: Limit, ours: Seen) -> Result<Swapped, IoFault> {
-    let mut in_place = ours;
+    let look = || Both::look(folder, swap, target, limit);
+    let mut known = look()?;
+    let mut newest = match known.target {
+        Some(found) if found.seen != ours => Place::Target,
+        _ => Place::Swap,
+    };
     for _ in 0..COLLISIONS {
-        let Some(entering) = look(folder, swap, limit)? else { return Ok(Swapped::Changed) };
-        match folder.exchange(swap, target) {
-            Err(fault) if fault.errno() == Errno::NOENT => return Ok(Swapped::Unseen),
-            outcome => outcome?,
-        };
-        if stays(folder, swap, limit, in_place)? {
+        if known.swap.is_none() {
+            return Ok(Swapped::Changed);
+        }
+        if newest == Place::Swap {
+            match folder.exchange(swap, target) {
+                Err(fault) if fault.errno() == Errno::NOENT => return Ok(Swapped::Unseen),
+                outcome => outcome?,
+            };
+            let now = look()?;
+            let Some(found) = known.newest_after_exchange(&now) else { return Ok(Swapped::Unseen) };
+            (newest, known) = (found, now);
+            if newest == Place::Swap {
+                continue;
+            }
+        }
+        // Whoever opened it while it had the name is about to write to it.
+        std::thread::sleep(ABOUT_TO_WRITE);
+        let now = look()?;
+        if now.swap == known.swap {
             // Ours, or a write that its own writer has replaced since.
             folder.unlink(swap)?;
             folder.sync()?;
             return Ok(Swapped::Changed);
         }
-        in_place = entering;
+        newest = if now.target.is_some() && now.target != known.target { Place::Target } else { Place::Swap };
+        known = now;
     }
     Ok(Swapped::Unseen)
 }
 
-/// Whether this is what has the name, and still a moment later: whoever opened it while it had the other name is about
-/// to write to it.
-fn stays(folder: &Folder, name: &str, limit: Limit, expected: Seen) -> Result<bool, IoFault> {
-    if look(folder, name, limit)? != Some(expected) {
-        return Ok(false);
+/// One of the two names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Swap,
+    Target,
+}
+
+/// A file that was found under a name.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    seen: Seen,
+    /// When it was written to, in nanoseconds, if it can be read.
+    modified: Option<i128>,
+}
+
+impl PartialEq for Found {
+    fn eq(&self, other: &Self) -> bool {
+        self.seen == other.seen
     }
-    std::thread::sleep(ABOUT_TO_WRITE);
-    Ok(look(folder, name, limit)? == Some(expected))
+}
+
+/// What both names lead to.
+#[derive(Debug, Clone, Copy)]
+struct Both {
+    swap: Option<Found>,
+    target: Option<Found>,
+}
+
+impl Both {
+    fn look(folder: &Folder, swap: &str, target: &str, limit: Limit) -> Result<Self, IoFault> {
+        Ok(Self { swap: find(folder, swap, limit)?, target: find(folder, target, limit)? })
+    }
+
+    /// Where the newest write is after the newest one until then got the name; `None` if that cannot be told.
+    fn newest_after_exchange(&self, now: &Self) -> Option<Place> {
+        match (now.target == self.swap, now.swap == self.target) {
+            // Somebody removed it: there is nothing to put back.
+            _ if now.swap.is_none() => Some(Place::Swap),
+            (_, true) => Some(Place::Target),
+            (true, false) => Some(Place::Swap),
+            (false, false) => match now.swap?.modified?.cmp(&now.target?.modified?) {
+                Ordering::Greater => Some(Place::Swap),
+                Ordering::Less => Some(Place::Target),
+                Ordering::Equal => None,
+            },
+        }
+    }
 }
 
 /// As [`look`], through the open file if that is the one.
@@ -146,22 +208,38 @@ fn look_at_expected(
     }
 }
 
+/// What has the name.
+pub(crate) fn look(folder: &Folder, name: &str, limit: Limit) -> Result<Option<Seen>, IoFault> {
+    Ok(find(folder, name, limit)?.map(|found| found.seen))
+}
+
 /// What has the name, after every change of it that is under way: a read alone does not wait for a truncation that hangs
 /// in the kernel, and would see bytes that are as good as gone.
-pub(crate) fn look(folder: &Folder, name: &str, limit: Limit) -> Result<Option<Seen>, IoFault> {
+fn find(folder: &Folder, name: &str, limit: Limit) -> Result<Option<Found>, IoFault> {
     let Some(stat) = folder.stat(name)? else { return Ok(None) };
     let read = open_regular(folder, name, OFlags::RDONLY).and_then(|(file, stat)| {
         file.sys.pass_changes(file.fd());
-        read_open(&file, &stat, limit)
+        let read = read_open(&file, &stat, limit)?;
+        // A write that comes in between makes the file newer than its bytes, never older.
+        Ok(FileBytes { stamp: Stamp::of(&file.stat()?), ..read })
     });
-    seen(Identity::of(&stat), read)
+    found(Identity::of(&stat), read)
 }
 
 fn seen(identity: Identity, read: Result<FileBytes, ReadError>) -> Result<Option<Seen>, IoFault> {
+    Ok(found(identity, read)?.map(|found| found.seen))
+}
+
+fn found(identity: Identity, read: Result<FileBytes, ReadError>) -> Result<Option<Found>, IoFault> {
     match read {
-        Ok(file) => Ok(Some(Seen { identity: file.stamp.identity, hash: Some(file.hash) })),
+        Ok(file) => {
+            let seen = Seen { identity: file.stamp.identity, hash: Some(file.hash) };
+            Ok(Some(Found { seen, modified: Some(file.stamp.modified_ns) }))
+        }
         Err(ReadError::Missing) => Ok(None),
-        Err(ReadError::NotRegular | ReadError::TooLarge { .. }) => Ok(Some(Seen { identity, hash: None })),
+        Err(ReadError::NotRegular | ReadError::TooLarge { .. }) => {
+            Ok(Some(Found { seen: Seen { identity, hash: None }, modified: None }))
+        }
         Err(ReadError::Io(fault)) => Err(fault),
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use store::sys::{Call, FaultPlan, Pass, Sys};
 use store::{Expected, Method, ReplaceError, Settled};
@@ -158,6 +159,32 @@ fn the_last_write_of_a_stubborn_planner_stands() {
             assert_eq!((project.queue_bytes(), project.leftovers()), (expected, vec![]), "{last} {in_place}");
         }
     }
+}
+
+/// One write comes late to the displaced file, the next one to ours, both while that is put back.
+#[test]
+fn of_two_writes_during_the_way_back_the_newer_one_stands_or_is_kept() {
+    let play = |age: Duration| {
+        let project = Project::with_queue(b"old");
+        let (queue, at) = (project.queue(), SystemTime::now());
+        let opened = fs::OpenOptions::new().write(true).open(&queue).unwrap();
+        let sys = Meddler::sys(Call::Exchange, move |number| match number {
+            0 => fs::write(&queue, "first").unwrap(),
+            1 => {
+                std::io::Write::write_all(&mut &opened, b"second").unwrap();
+                opened.set_modified(at - age).unwrap();
+                fs::write(&queue, "third").unwrap();
+                fs::File::options().write(true).open(&queue).unwrap().set_modified(at).unwrap();
+            }
+            _ => {}
+        });
+        let outcome = project.open_with(&sys).replace_queue(hash(b"old"), b"ours", now());
+        let Err(ReplaceError::Changed { kept_as }) = outcome else { panic!("{outcome:?}") };
+        (project.queue_bytes(), kept_as.map(|path| fs::read(path).unwrap()))
+    };
+    assert_eq!(play(Duration::from_millis(1)), (b"third".to_vec(), None));
+    // The clock does not tell.
+    assert_eq!(play(Duration::ZERO), (b"second".to_vec(), Some(b"third".to_vec())));
 }
 
 #[test]
