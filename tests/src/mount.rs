@@ -45,10 +45,11 @@ impl Mount {
     pub fn silent(target: &Path) -> Option<Self> {
         let mut command = Command::new("sh");
         command.args(["-c", SILENT, "sh"]).arg(target).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut server = command.spawn().unwrap();
+        // Whatever comes of it: its end is that of the mount.
+        let mut mount = Self { target: target.to_path_buf(), server: Some(command.spawn().unwrap()) };
         let mut told = String::new();
-        BufReader::new(server.stdout.take()?).read_line(&mut told).ok()?;
-        let mount = Self { target: target.to_path_buf(), server: Some(server) };
+        let output = mount.server.as_mut().and_then(|server| server.stdout.take())?;
+        BufReader::new(output).read_line(&mut told).ok()?;
         (told == "mounted\n").then_some(mount)
     }
 
