@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{KeepError, LIST, belongings, file_name, folder, holds_state, is_private, moving, sweep};
+use super::{BACKUP, KeepError, LIST, belongings, file_name, folder, holds_state, is_private, moving, sweep};
 use crate::instance::Instance;
 use crate::places::Places;
 use crate::registry::Registry;
@@ -23,7 +23,7 @@ pub struct Back {
 /// `handoff init` writes that one without a daemon. The proof of the lock keeps everybody else out.
 ///
 /// # Errors
-/// [`KeepError`]: what did not come back waits for the next time.
+/// [`KeepError`]: what did not come back waits for the next time. A backup that does not is none.
 pub fn take_back(places: &Places, _lock: &Instance) -> Result<Back, KeepError> {
     let (kept, mut back) = (folder(places), Back::default());
     if holds_state(places) {
@@ -51,8 +51,12 @@ pub fn take_back(places: &Places, _lock: &Instance) -> Result<Back, KeepError> {
         } else if to.symlink_metadata().is_ok() || (has_journal && is_journal(&to)) {
             back.stays.push(from);
         } else {
-            mover.move_to(&from, &to)?;
-            back.things.push(to);
+            match mover.move_to(&from, &to) {
+                Ok(()) => back.things.push(to),
+                // No daemon needs that; without room for it, it starts all the same.
+                Err(error) if name == BACKUP => tracing::warn!(%error, "this stays kept until the next start"),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     fs::remove_dir(&kept).ok();

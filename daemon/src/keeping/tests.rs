@@ -182,6 +182,25 @@ fn nothing_is_left_of_a_move_that_was_killed() {
     assert!(!kept.exists());
 }
 
+/// As without room on another file system: what cannot be copied there is a pipe.
+#[test]
+fn a_backup_that_cannot_come_back_keeps_no_daemon_from_starting() {
+    let Ok(shm) = tempfile::tempdir_in("/dev/shm") else { return };
+    let world = World::with_everything(&format!("log.dir = '{}'", shm.path().display()));
+    if fs::metadata(shm.path()).unwrap().dev() == fs::metadata(world.home.path()).unwrap().dev() {
+        return;
+    }
+    world.leave(Fate::Keep);
+    let kept = folder(&world.places);
+    nix::unistd::mkfifo(&kept.join("doctor-backup/z"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let back = world.take_back();
+    assert_eq!((back.projects, back.things.len()), (2, 4), "{back:?}");
+    assert_eq!(waiting(&world.places), ["doctor-backup"]);
+    fs::remove_file(kept.join("doctor-backup/z")).unwrap();
+    assert_eq!(world.take_back().things, [world.state("doctor-backup")]);
+    assert!(!kept.exists());
+}
+
 #[test]
 fn what_was_kept_before_is_not_lost_to_the_next_uninstall() {
     let world = World::new("");

@@ -131,7 +131,11 @@ impl Kept {
         }
         if let Some(now) = now {
             let folder = keeping::folder(places);
-            ctx.out.note(format!("{} in {} stays there: there is a newer one", now.words(), folder.display()));
+            ctx.out.note(format!(
+                "{} in {} stays there: there is a newer one, or it could not be moved",
+                now.words(),
+                folder.display()
+            ));
         }
     }
 }
