@@ -59,7 +59,7 @@ fn a_queue_that_git_tracks_is_a_fault_unless_the_user_allows_it() {
     git(&["init", "-q"]);
     check(&world, "tracked", "good", &[]);
     git(&["add", "-f", "tasks.json"]);
-    check(&world, "tracked", "fault", &["every task is held", "rm --cached"]);
+    check(&world, "tracked", "fault", &["every task is held", "rm --cached --force"]);
     write(&world.home().join(".config/handoffd/config.toml"), b"[queue]\nallow_tracked = true\n");
     check(&world, "tracked", "note", &["allow_tracked"]);
     world.file(".git/index", "garbage");

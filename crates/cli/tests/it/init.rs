@@ -181,3 +181,23 @@ fn an_invalid_configuration_is_refused_before_anything_is_made() {
     assert!(said.stderr.contains("config.toml:2") && said.stderr.contains("state_dir"), "{said}");
     assert!(!env.project().join("tasks.json").exists());
 }
+
+#[test]
+fn a_queue_that_was_added_to_git_and_has_changed_since_is_untracked() {
+    let env = TestEnv::new();
+    assert_eq!(env.run(&["init"]).code, 0);
+    let git = |arguments: &[&str]| {
+        #[expect(clippy::disallowed_methods, reason = "a real repository is made with git")]
+        let mut command = std::process::Command::new("git");
+        command.args(arguments).current_dir(env.project()).env("HOME", env.home());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-f", "tasks.json"]);
+    env.file("tasks.json", "{ \"status\" : \"COMPLETE\" }");
+    let said = env.run(&["init", "--yes"]);
+    assert!(said.stdout.contains("untracked tasks.json"), "{said}");
+    assert_eq!((git(&["ls-files"]).as_str(), env.read("tasks.json").as_str()), ("", "{ \"status\" : \"COMPLETE\" }"));
+}

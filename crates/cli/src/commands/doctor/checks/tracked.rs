@@ -18,7 +18,7 @@ pub(super) fn check(world: &World, subject: &Subject) -> Vec<Finding> {
         Tracking::Tracked => Finding::fault(
             "git tracks tasks.json: a pull could start work here, so every task is held; untrack it (the file stays), or set \
              `queue.allow_tracked`",
-            format!("git -C {root} rm --cached -- tasks.json"),
+            format!("git -C {root} rm --cached --force -- tasks.json"),
         ),
         Tracking::Unknown(why) => Finding::warning(
             format!("whether git tracks tasks.json cannot be told, and it counts as not tracked: {why}"),
