@@ -1,4 +1,8 @@
 //! `handoff wait`: blocks until a task ends, over restarts of the daemon too.
+//!
+//! `hindrance` tells what must be done by a person before the task can go on.
+
+mod hindrance;
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
@@ -68,7 +72,7 @@ impl Args {
                 ctx.out.note(format!("waiting for {task_id} in {}", wait.project));
             }
             say_nobody_works(ctx, nobody);
-            wait.run(ctx, Some(daemon)).await
+            wait.run_and_tell(ctx, Some(daemon)).await
         })?;
         Ok(print(ctx, &result, self.json))
     }
@@ -104,11 +108,19 @@ pub(crate) fn say_if_nobody_works(ctx: &Context, project: &str) {
 /// Waits without end for a task that was just submitted.
 pub(crate) fn until_end(ctx: &mut Context, project: String, task_id: String, as_json: bool) -> Result<Exit, Failure> {
     let wait = Wait { project, task_id: Some(task_id), deadline: None };
-    let result = ctx.block_on(wait.run(ctx, None))?;
+    let result = ctx.block_on(wait.run_and_tell(ctx, None))?;
     Ok(print(ctx, &result, as_json))
 }
 
 impl Wait {
+    /// For a person: with a word about what keeps the task from going on.
+    async fn run_and_tell(&self, ctx: &Context, daemon: Option<Daemon>) -> Result<WaitResult, Failure> {
+        tokio::select! {
+            result = self.run(ctx, daemon) => result,
+            never = hindrance::tell(ctx, &self.project) => never,
+        }
+    }
+
     /// Asks; a daemon that goes away is asked again when it is back, and one that has just come when it has looked.
     pub(crate) async fn run(&self, ctx: &Context, mut daemon: Option<Daemon>) -> Result<WaitResult, Failure> {
         let mut told = false;
@@ -128,6 +140,9 @@ impl Wait {
                     if error.code() == Some(ErrorCode::NoTask)
                         && doubt.get_or_insert_with(Instant::now).elapsed() < UNSEEN
                         && self.is_not_seen_yet(&connected).await => {}
+                Err(error) if error.code() == Some(ErrorCode::NoTask) && self.task_id.is_none() => {
+                    return Err(no_task(&self.project));
+                }
                 outcome => return outcome.map_err(|error| connected.failure(error)),
             }
             tokio::time::sleep(AGAIN).await;
@@ -174,6 +189,13 @@ impl Wait {
             }
         }
     }
+}
+
+/// None was named, and the queue has none.
+fn no_task(project: &str) -> Failure {
+    Failure::new(Exit::Refused, format!("no task waits or runs in {project}"))
+        .code(ErrorCode::NoTask.as_str())
+        .hint("`handoff history` lists those that were: name one with --task")
 }
 
 /// The daemon stops, or has stopped.

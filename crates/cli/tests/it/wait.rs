@@ -60,7 +60,8 @@ fn a_task_is_shown_with_its_packets_by_round_and_leg() {
 #[test]
 fn the_exit_code_tells_error_no_task_and_time_over_apart() {
     let (world, _daemon) = world();
-    assert_eq!(world.run(&["wait"]).code, 4, "no task");
+    let said = world.run(&["wait"]);
+    assert!(said.code == 4 && said.stderr.contains("no task waits or runs in {PROJECT}\n"), "{said}");
     assert_eq!(submit(&world, "T-1", &[]).code, 0);
     let said = world.run(&["wait", "--timeout", "50ms", "--json"]);
     assert_eq!((said.code, &said.json()["timed_out"]), (5, &true.into()), "{said}");
@@ -84,4 +85,13 @@ fn a_wait_goes_on_over_a_restart_of_the_daemon() {
     let _session = attach(&world, "exit 1");
     eventually("it is told the end", || waiting.ended().is_some());
     assert!(waiting.stdout().starts_with("ERROR T-1\n"), "{}", waiting.stdout());
+}
+
+#[test]
+fn a_wait_tells_what_a_person_must_do_before_the_task_goes_on() {
+    let (world, _daemon) = world();
+    assert_eq!(world.run(&["pause"]).code, 0);
+    let waiting = world.start(&["submit", "--wait", "--instruction", "x", "--scope", "src", "--accept", "y"]);
+    let told = "the task does not go on, the project is paused: a person paused it; next: handoff resume\n";
+    eventually("it is told", || waiting.stderr().contains(told));
 }
