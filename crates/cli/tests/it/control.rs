@@ -114,6 +114,19 @@ fn next_ends_no_task_that_does_well() {
 }
 
 #[test]
+fn next_ends_no_task_that_waits_for_a_file_to_be_corrected() {
+    let (world, _daemon) = world();
+    world.file(".pi/handoff.toml", "context.files = [\"big.txt\"]");
+    world.file("big.txt", "x".repeat(200 << 10));
+    let _session = attach(&world, "exit 1");
+    assert_eq!(submit(&world, "T-1", &[]).code, 0);
+    eventually("it cannot be handed over", || state(&world) == "blocked");
+    let said = world.run(&["next", "--yes"]);
+    assert!(said.code == 1 && said.stdout.starts_with("correct the file, or take it out"), "{said}");
+    assert_eq!(state(&world), "blocked", "the task is still there");
+}
+
+#[test]
 fn what_keeps_a_daemon_from_starting_comes_before_that_there_is_none() {
     let world = crate::doctor::world();
     let file = world.home().join(".config/handoffd/config.toml");

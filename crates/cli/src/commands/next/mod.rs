@@ -20,7 +20,7 @@ use crate::shell;
 ///
 /// Where the daemon knows of nothing, what `handoff doctor` finds counts. Exit 0 when there is nothing to do; the exit code of the
 /// command when one was run; 1 when something is to be done and was not: by hand, or because you said no. What is to be done
-/// by hand is printed to standard output.
+/// by hand is printed to standard output. A task is never ended: the command that would do it is only named.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The project, a path or a registered name [default: the working folder]
@@ -45,25 +45,30 @@ impl Args {
         ctx.out.note(format!("{} is {}{why}", project.name, project.state));
         let root = PathBuf::from(&project.path);
         match &project.next {
-            // It goes on by itself: whatever else may be wrong comes first.
-            Some(next) if next.starts_with("handoff wait") => self.remedy(ctx, root),
-            Some(next) => self.offer(ctx, root, next),
-            None => self.remedy(ctx, root),
+            Some(next) if suggestion::mends(next) => self.offer(ctx, root, next),
+            // It goes on by itself, or by what its words say: whatever else may be wrong comes first.
+            next => self.remedy(ctx, root, next.as_deref()),
         }
     }
 
-    /// The daemon knows nothing to do: whatever else is wrong, as `handoff doctor` says it.
-    fn remedy(&self, ctx: &mut Context, root: PathBuf) -> Result<Exit, Failure> {
+    /// The daemon knows nothing that mends: whatever else is wrong, as `handoff doctor` says it.
+    fn remedy(&self, ctx: &mut Context, root: PathBuf, next: Option<&str>) -> Result<Exit, Failure> {
         let found = doctor::remedy(ctx, Some(&root));
         match found.and_then(|finding| Some((finding.what, finding.remedy?))) {
             Some((what, remedy)) => {
                 ctx.out.note(what);
                 self.offer(ctx, root, &remedy)
             }
-            None => {
-                ctx.out.note("there is nothing to do");
-                Ok(Exit::Good)
-            }
+            None => Ok(match next.filter(|next| suggestion::ends_a_task(next)) {
+                Some(cancel) => {
+                    ctx.out.note(format!("to be done by hand; or, to end the task: {cancel}"));
+                    Exit::NotGood
+                }
+                None => {
+                    ctx.out.note("there is nothing to do");
+                    Exit::Good
+                }
+            }),
         }
     }
 

@@ -6,7 +6,12 @@ use wire::status::ProjectStatus;
 
 /// Whether a suggested command mends something. One that waits or ends a task does not.
 pub(crate) fn mends(next: &str) -> bool {
-    !["handoff wait", "handoff cancel"].iter().any(|command| next.starts_with(command))
+    !next.starts_with("handoff wait") && !ends_a_task(next)
+}
+
+/// Whether it ends a task, which is no remedy: what it waits for is in the words beside it.
+pub(crate) fn ends_a_task(next: &str) -> bool {
+    next.starts_with("handoff cancel")
 }
 
 /// Whether a model that plans may be told that it helps, for then it may run it: `attach` would make it the worker.

@@ -37,8 +37,13 @@ fn judged(status: &ProjectStatus, next: Option<String>) -> Finding {
     // It is being run.
     let next = next.map(|next| if next == "handoff doctor" { "handoff logs".to_owned() } else { next });
     let next = next.unwrap_or_else(|| "handoff status".to_owned());
+    // Ending the task mends nothing.
+    let next = match suggestion::ends_a_task(&next) {
+        true => format!("do what it says, or end the task: `{next}`"),
+        false => next,
+    };
     match (status.state, status.reason) {
-        // Explained by `queues`, `locks`, `tracked`, `work-logs`.
+        // Explained by `queues`, `locks`, `tracked`, `work-logs`, `context`.
         (ProjectState::Unreadable, _)
         | (
             ProjectState::Blocked | ProjectState::Held,
@@ -47,6 +52,7 @@ fn judged(status: &ProjectStatus, next: Option<String>) -> Finding {
                 | StateReason::LockUnknown
                 | StateReason::LockMalformed
                 | StateReason::WorkLog
+                | StateReason::ContextFile
                 | StateReason::TrackedByGit,
             ),
         ) => Finding::note(what),
