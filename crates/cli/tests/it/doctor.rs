@@ -365,6 +365,16 @@ fn next_without_a_daemon_names_the_doctors_remedy() {
 }
 
 #[test]
+fn next_corrects_the_file_on_which_the_service_failed_before_it_starts_it_again() {
+    let world = with_unit(&format!("{UNIT} ActiveState=failed Result=exit-code ExecMainStatus=2"), "");
+    write(&world.home().join(".config/handoffd/config.toml"), b"[log]\nlevel = 7\n");
+    let said = world.run(&["next"]);
+    assert!(said.code == 3 && said.stderr.contains("Hint: correct the file; `handoffd --check`"), "{said}");
+    let told = worst(&doctor(&world), "daemon");
+    assert!(told.contains("correct the configuration, then: handoff service restart"), "{told}");
+}
+
+#[test]
 fn the_document_names_each_check() {
     let document = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations.md")).unwrap();
     let section = document.split("\n## Doctor\n").nth(1).unwrap().split("\n## ").next().unwrap();

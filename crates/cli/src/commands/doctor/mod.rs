@@ -81,7 +81,8 @@ fn examine(ctx: &Context) -> Vec<Finding> {
     checks::all(&Arc::new(World::gather(ctx)))
 }
 
-/// Checks whose faults can keep a daemon from starting: what they say comes before "there is none".
+/// Checks whose faults can keep a daemon from starting: what they say comes before "there is none". The last, since a unit that
+/// failed on one of the others fails again when it is started again.
 const GROUND: [&str; 4] = ["socket", "configuration", "disk", "unit"];
 
 /// The worst fault that concerns a project, the service's before the project's own, since without it nothing else helps: for
@@ -92,6 +93,7 @@ pub(crate) fn remedy(ctx: &Context, root: Option<&Path>) -> Option<Finding> {
         Some(project) => root.is_some_and(|root| Path::new(&project.path) == root),
     };
     let faults = examine(ctx).into_iter().filter(|finding| finding.state == State::Fault && concerns(finding));
-    let is_ground = |finding: &Finding| finding.project.is_none() && GROUND.contains(&finding.check);
-    faults.min_by_key(|finding| !is_ground(finding))
+    let place =
+        |finding: &Finding| GROUND.iter().position(|check| finding.project.is_none() && finding.check == *check);
+    faults.min_by_key(|finding| place(finding).unwrap_or(GROUND.len()))
 }

@@ -45,8 +45,16 @@ fn absent(world: &World, message: &str) -> Finding {
                 format!("no daemon can start: its lock {lock} cannot be used: permission is missing"),
                 command,
             ),
-            None => Finding::fault(format!("{message}: nothing is handed over meanwhile"), world.restart()),
+            None => Finding::fault(format!("{message}: nothing is handed over meanwhile"), start(world)),
         },
+    }
+}
+
+/// What brings it back. With an invalid configuration it would only fail once more.
+fn start(world: &World) -> String {
+    match &world.config_problems {
+        Err(_) => format!("correct the configuration, then: {}", world.restart()),
+        Ok(_) => world.restart().to_owned(),
     }
 }
 
