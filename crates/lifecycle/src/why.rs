@@ -47,7 +47,11 @@ impl Project {
 
     fn why_blocked(&self) -> Option<String> {
         match (&self.lock, &self.block) {
-            (Lock::Blocked { verdict, .. }, _) => Some(verdict.text.clone()),
+            (Lock::Blocked { verdict, .. }, _) => Some(match verdict.reason {
+                Reason::LockMalformed => format!("the lock cannot be read: {}", verdict.text),
+                Reason::LockUnknown => format!("nobody can tell whether the lock's owner lives: {}", verdict.text),
+                _ => format!("another owner has the lock: {}", verdict.text),
+            }),
             (Lock::Lost { cause, .. }, _) => Some(cause.words.clone()),
             (_, Some(block)) => Some(block.cause.words.clone()),
             _ => Some("tasks.json has no room left for RUNNING or ERROR".to_owned()),

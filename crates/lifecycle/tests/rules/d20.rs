@@ -1,6 +1,6 @@
 //! D20, D23: who has the place.
 
-use lifecycle::{Acquired, Command, Done, Event, Failure, Known, LeaveReason, State, Verdict};
+use lifecycle::{Acquired, Command, Done, Event, Failure, Known, LeaveReason, State, Verdict, Wall};
 use queue::RunState;
 
 use crate::rig::{Rig, pending, run};
@@ -187,6 +187,23 @@ fn attach_is_answered_where_the_lock_is_not_ours() {
         rig.says(&["r1 standby"]);
         rig.wait(60_000);
         rig.says(&["c1 owner"]);
+    }
+}
+
+#[test]
+fn what_is_said_of_a_lock_names_the_lock() {
+    for (reason, expected) in [
+        (lifecycle::Reason::LockLive, "another owner has the lock: it"),
+        (lifecycle::Reason::LockUnknown, "nobody can tell whether the lock's owner lives: it"),
+        (lifecycle::Reason::LockMalformed, "the lock cannot be read: it"),
+    ] {
+        let mut rig = Rig::new();
+        let verdict = Verdict { rule: 1, reason, text: "it".into(), holder: lifecycle::Holder::default() };
+        rig.script.push_back(Done::Read(lifecycle::Seen::Failed(Failure::LockLost)));
+        rig.event(Event::Touched);
+        rig.script.push_back(Done::Acquired(Acquired::Blocked(verdict)));
+        rig.wait(1_000);
+        assert_eq!(rig.project.status(Wall(rig.wall)).why.as_deref(), Some(expected));
     }
 }
 
