@@ -51,7 +51,8 @@ fn a_service_that_did_nothing_leaves_nothing() {
     }
     assert!(!home.socket().parent().unwrap().exists(), "the socket and its folder are gone");
     assert!(Control::try_open(&home.socket()).is_none());
-    home.handoff(&["service", "uninstall"]).good();
+    let said = home.handoff(&["service", "uninstall"]).good();
+    assert!(said.err.contains("the service is not installed"), "{said:?}");
     home.handoff(&["service", "restart"]).failed_with(1, "not installed");
 }
 

@@ -51,6 +51,8 @@ pub(in crate::commands::service) fn uninstall(ctx: &mut Context, fate: Fate) -> 
             ));
         }
         ctx.out.line(format!("stopped and disabled {SERVICE} and {SOCKET}"));
+    } else if files.iter().all(|(_, found)| matches!(found, Found::Absent)) {
+        ctx.out.note("the service is not installed");
     }
     // Of a masked unit, systemd leaves the link by which it starts at login.
     for link in [("default.target.wants", SERVICE), ("sockets.target.wants", SOCKET)] {
