@@ -58,14 +58,15 @@ pub struct Replaced {
     pub displaced: Option<SwapFile>,
 }
 
-/// Why nothing was replaced. The planner's last bytes stand in `tasks.json` in every case.
+/// Why nothing was replaced. The planner's last bytes stand in `tasks.json`, or in what is named as kept.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplaceError {
     /// The file is not (or no longer) the expected one: read it and start over. Also when only its mode or owner
     /// changed meanwhile.
     #[error("`tasks.json` has changed")]
     Changed {
-        /// A write of the planner that nobody saw and that the planner then took away, if there was one.
+        /// A write of the planner that nobody saw and that the planner then took away, or that came so close to another one that
+        /// nobody can tell which is the newer, if there was one.
         kept_as: Option<PathBuf>,
     },
     /// Owner or group of the file cannot be kept (D3).

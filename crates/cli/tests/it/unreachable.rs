@@ -6,6 +6,7 @@ use std::os::unix::net::UnixListener;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::daemon::eventually;
 use crate::env::{TestEnv, write};
 
 const HOW_IT_IS: &str = "Hint: `handoff service status` says how the service is";
@@ -109,12 +110,19 @@ fn another_version_is_named_in_both_directions() {
 }
 
 #[test]
+fn a_watch_outlives_a_daemon_that_is_stopping_when_it_is_asked() {
+    let world = TestEnv::new();
+    let stopping =
+        json!({"error": {"code": -32000, "message": "the daemon is stopping", "data": {"code": "shutting_down"}}});
+    answer_each(&world, [hello(), json!({"result": {"seq": 0}}), stopping]);
+    let watch = world.start(&["watch"]);
+    eventually("it waits for the next one", || watch.stderr().contains("not reachable; waiting for it"));
+}
+
+#[test]
 fn a_daemon_that_lacks_a_method_is_told_apart_from_a_broken_one() {
     let world = TestEnv::new();
-    let hello = json!({"result": {"protocol": 1, "daemon": {
-        "version": "0.0.9", "pid": 1, "instance": "0".repeat(32), "started_at": "2026-11-30T08:00:00Z",
-    }}});
-    answer_once_then(&world, hello, json!({"error": {"code": -32601, "message": "unknown method"}}));
+    answer_once_then(&world, hello(), json!({"error": {"code": -32601, "message": "unknown method"}}));
     let said = world.run(&["status"]);
     assert_snapshot!(said, @r"
     --- stderr
@@ -124,21 +132,31 @@ fn a_daemon_that_lacks_a_method_is_told_apart_from_a_broken_one() {
     ");
 }
 
+fn hello() -> Value {
+    json!({"result": {"protocol": 1, "daemon": {
+        "version": "0.0.9", "pid": 1, "instance": "0".repeat(32), "started_at": "2026-11-30T08:00:00Z",
+    }}})
+}
+
 fn answer_once(world: &TestEnv, answer: Value) {
     answer_once_then(world, answer, Value::Null);
 }
 
 /// A daemon of another version: it answers the first request with one thing and all others with another.
 fn answer_once_then(world: &TestEnv, first: Value, others: Value) {
+    answer_each(world, std::iter::once(first).chain(std::iter::repeat(others)));
+}
+
+/// One that is gone when it has given the last answer.
+fn answer_each(world: &TestEnv, answers: impl IntoIterator<Item = Value, IntoIter: Send + 'static>) {
+    let answers = answers.into_iter();
     std::fs::create_dir(world.run_dir().join("handoffd")).unwrap();
     let listener = UnixListener::bind(world.run_dir().join("handoffd/handoffd.sock")).unwrap();
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let reader = BufReader::new(stream.try_clone().unwrap());
-        let mut answers = std::iter::once(first).chain(std::iter::repeat(others));
-        for line in reader.lines().map_while(Result::ok) {
+        for (mut answer, line) in answers.zip(reader.lines().map_while(Result::ok)) {
             let request: Value = serde_json::from_str(&line).unwrap();
-            let mut answer = answers.next().unwrap();
             answer["jsonrpc"] = "2.0".into();
             answer["id"] = request["id"].clone();
             writeln!(stream, "{answer}").unwrap();

@@ -187,6 +187,26 @@ fn of_two_writes_during_the_way_back_the_newer_one_stands_or_is_kept() {
     assert_eq!(play(Duration::ZERO), (b"second".to_vec(), Some(b"third".to_vec())));
 }
 
+/// The file was half written when it was looked at, on its way back. Complete, it was taken for newer than what came after it.
+#[test]
+fn a_write_that_ends_while_it_is_put_back_hides_no_later_one() {
+    let project = Project::with_queue(b"old");
+    let (queue, half) = (project.queue(), std::sync::Mutex::new(None));
+    let sys = Meddler::sys(Call::Exchange, move |number| match number {
+        0 => *half.lock().unwrap() = Some(fs::File::create(&queue).unwrap()),
+        1 => {
+            std::io::Write::write_all(&mut half.lock().unwrap().take().unwrap(), b"planner 1").unwrap();
+            fs::write(&queue, b"planner 2").unwrap();
+        }
+        _ => {}
+    });
+    let outcome = project.open_with(&sys).replace_queue(hash(b"old"), b"ours", now());
+    let Err(ReplaceError::Changed { kept_as }) = outcome else { panic!("{outcome:?}") };
+    // Whether the clock tells them apart is chance.
+    let found = [Some(project.queue_bytes()), kept_as.map(|path| fs::read(path).unwrap())];
+    assert!(found.contains(&Some(b"planner 2".to_vec())), "{found:?}");
+}
+
 #[test]
 fn a_write_that_the_planner_took_away_is_kept_aside() {
     let project = Project::with_queue(b"old");
