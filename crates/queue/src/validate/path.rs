@@ -53,6 +53,10 @@ pub(crate) fn check_path<'a>(
             format!("is {shown}, which leads out of the project; name a path inside it"),
         );
     }
+    if purpose == PathUse::Scope && is_root_in_disguise(&path) {
+        let rest = format!("is {shown}, which climbs back to the project's root; `.` is the whole project");
+        return fail(Code::PathOutsideProject, rest);
+    }
     let Some(paths) = paths else { return Ok(path) };
     let found = paths.resolve(&path);
     if let Some(hint) = pattern_hint(&path).filter(|_| purpose == PathUse::Scope && !exists(&found)) {
@@ -109,6 +113,11 @@ pub(crate) fn leaves_as_written(path: &str, paths: Option<&dyn ProjectPaths>) ->
     false
 }
 
+/// Whether an entry reads as if it were something below, as `src/..`, and is the whole project (D7).
+fn is_root_in_disguise(path: &str) -> bool {
+    parts(path).any(|part| part == "..") && lexical(path) == "."
+}
+
 /// The parts of a path without empty ones and single dots.
 fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !matches!(*part, "" | "."))
@@ -130,7 +139,7 @@ pub(crate) fn lexical(path: &str) -> String {
 fn pattern_hint(path: &str) -> Option<&'static str> {
     if path.contains('*') {
         Some("patterns are not expanded: name the folder, it covers all beneath it")
-    } else if path.starts_with("~/") {
+    } else if path == "~" || path.starts_with("~/") {
         Some("`~` is not expanded: write it relative to the project's root")
     } else if has_drive_letter(path) {
         Some("write it relative to the project's root, without a drive")

@@ -75,11 +75,9 @@ fn paths_of_scope() {
         "back/x",
         "in/../a",
         "./src/.",
-        "src/..",
         "..config",
         "...",
         "a?b",
-        "~",
         "~name",
         "{a}",
         "c:x",
@@ -97,6 +95,7 @@ fn paths_of_scope() {
         "src/*",
         "a\\c",
         "..\\x",
+        "~",
         "~/x",
         "Z:",
         "z:\\x",
@@ -130,6 +129,10 @@ fn paths_of_scope() {
     // F201
     scope(&"a/".repeat(2_047), "");
     scope(&"a/".repeat(2_500), "invalid_path");
+    for path in ["src/..", "new/../", "./src/.././", "src/a/../.."] {
+        scope(path, "path_outside_project");
+    }
+    scope("src/../in", "");
 }
 
 #[test]
