@@ -15,6 +15,7 @@ mod packets;
 mod projects;
 mod queue_file;
 mod read;
+mod redact;
 mod reference;
 mod remarks;
 mod shell;

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::redact::Redaction;
 use crate::text::{Line, Tone, escaped_json};
 
 /// Stdout and stderr of this process.
@@ -17,6 +18,7 @@ pub(crate) struct Output {
     results: Stream,
     remarks: Stream,
     fault: Option<io::Error>,
+    redaction: Option<Redaction>,
 }
 
 /// What one of the two streams leads to.
@@ -45,13 +47,19 @@ impl Output {
         let dumb = env.term.as_deref().is_some_and(|term| term == "dumb");
         let stream = |terminal| Stream { terminal, colour: terminal && !env.no_color && !dumb };
         let (results, remarks) = (stream(io::stdout().is_terminal()), stream(io::stderr().is_terminal()));
-        Self { results, remarks, fault: None }
+        Self { results, remarks, fault: None, redaction: None }
     }
 
     /// Remarks go to stderr without colour, results nowhere.
     pub(crate) fn without_results() -> Self {
         let stream = Stream { terminal: false, colour: false };
-        Self { results: stream, remarks: stream, fault: Some(io::ErrorKind::BrokenPipe.into()) }
+        let fault = Some(io::ErrorKind::BrokenPipe.into());
+        Self { results: stream, remarks: stream, fault, redaction: None }
+    }
+
+    /// From now on credentials in results are masked, if `on`.
+    pub(crate) fn redact(&mut self, on: bool) {
+        self.redaction = on.then(Redaction::default);
     }
 
     /// Whether stdout is a terminal.
@@ -77,7 +85,9 @@ impl Output {
 
     /// One line of the result.
     pub(crate) fn line(&mut self, line: impl Into<Line>) {
-        let text = painted(&line.into(), self.results) + "\n";
+        let line = line.into();
+        let line = self.redaction.as_mut().map_or_else(|| line.clone(), |redaction| redaction.line(&line));
+        let text = painted(&line, self.results) + "\n";
         self.raw(text.as_bytes());
     }
 
@@ -113,8 +123,15 @@ impl Output {
     pub(crate) fn json_text(&mut self, text: &str) {
         // A bare line break in JSON is white space.
         let text = text.replace(['\n', '\r'], " ");
+        let text = if self.redaction.is_some() { Redaction::json(&text) } else { text };
         let text = if self.results.terminal { escaped_json(&text) } else { text.into() };
         self.raw(format!("{text}\n").as_bytes());
+    }
+
+    /// A text of the result, to the letter but for what is masked.
+    pub(crate) fn text(&mut self, text: &str) {
+        let text = if self.redaction.is_some() { secrets::mask(text) } else { text.into() };
+        self.raw(text.as_bytes());
     }
 
     /// Bytes of the result as they are: only for what we made ourselves.

@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// Print one JSON object a line, each a row of the journal
     #[arg(long)]
     json: bool,
+    /// Mask what looks like a credential
+    #[arg(long)]
+    redact: bool,
 }
 
 /// What stands in its own place of a line, or says too much for one.
@@ -45,6 +48,7 @@ const NOT_SHOWN: [&str; 11] = [
 
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
+        ctx.out.redact(self.redact);
         let answer = ctx.block_on(async {
             let (daemon, _) = daemon::connect(ctx).await?;
             let project = match &self.project {

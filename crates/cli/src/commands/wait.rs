@@ -48,6 +48,9 @@ pub(crate) struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Mask what looks like a credential
+    #[arg(long)]
+    redact: bool,
 }
 
 /// One wait.
@@ -60,6 +63,7 @@ pub(crate) struct Wait {
 
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
+        ctx.out.redact(self.redact);
         let deadline = self.timeout.and_then(|limit| Instant::now().checked_add(limit));
         let result = ctx.block_on(async {
             let (daemon, _) = daemon::connect(ctx).await?;

@@ -96,6 +96,16 @@ fn credentials_are_remarked_on_stderr() {
 }
 
 #[test]
+fn f277_a_packet_can_be_shown_without_its_credentials() {
+    let env = TestEnv::new();
+    env.file("packet.json", PACKET.replace("list the contracts", "use ghp_0123456789abcdefghijABCDEFGHIJ012345"));
+    for form in [&[][..], &["--json"]] {
+        let shown = env.run(&[&["packet", "show", "packet.json", "--redact"], form].concat());
+        assert!(shown.stdout.contains("use [masked GitHub token]") && !shown.stdout.contains("ghp_"), "{shown}");
+    }
+}
+
+#[test]
 fn the_schema_of_packets_is_printed() {
     let said = TestEnv::new().run(&["schema", "packet"]);
     let printed: Value = serde_json::from_str(&said.stdout).unwrap();

@@ -28,6 +28,27 @@ fn a_task_is_waited_for_and_shown_with_its_evidence() {
     assert_eq!(world.run(&["show", "T-9"]).code, 4);
 }
 
+/// Every body that can be shown can be shown without credentials in it.
+#[test]
+fn f277_what_is_shown_can_be_redacted() {
+    const SECRET: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let (world, _daemon) = world();
+    let report = COMPLETE.replace("\"Added\"", &format!("\"with {SECRET}\""));
+    let _session = attach(&world, &format!("cat > /dev/null; echo '{report}'"));
+    assert_eq!(submit(&world, "T-1", &["--wait", "--accept", &format!("use {SECRET}")]).code, 0);
+    for verb in [&["show", "T-1"][..], &["history"], &["wait", "--task", "T-1"]] {
+        for form in [&[][..], &["--json"]] {
+            let plain = world.run(&[verb, form].concat());
+            assert!(plain.stdout.contains(SECRET), "it is the text as it is: {verb:?} {plain}");
+            let redacted = world.run(&[verb, form, &["--redact"]].concat());
+            let masks = redacted.stdout.contains("[masked GitHub token]") && !redacted.stdout.contains("ghp_");
+            assert!(masks && redacted.code == plain.code, "{verb:?} {redacted}");
+            let is_json = |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok();
+            assert!(form.is_empty() || redacted.stdout.lines().all(is_json), "{redacted}");
+        }
+    }
+}
+
 #[test]
 fn a_task_is_shown_with_its_packets_by_round_and_leg() {
     let (world, _daemon) = world();

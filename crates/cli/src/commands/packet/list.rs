@@ -22,10 +22,14 @@ pub(super) struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Mask what looks like a credential
+    #[arg(long)]
+    redact: bool,
 }
 
 impl Args {
     pub(super) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
+        ctx.out.redact(self.redact);
         match &self.goal {
             Some(goal) => legs(ctx, goal, self.json),
             None => goals(ctx, self.json),

@@ -27,6 +27,9 @@ pub(super) struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Mask what looks like a credential
+    #[arg(long)]
+    redact: bool,
 }
 
 /// What is shown.
@@ -39,6 +42,7 @@ struct Shown {
 
 impl Args {
     pub(super) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
+        ctx.out.redact(self.redact);
         let home = packets::home(ctx)?;
         let shown = match in_home(&home, &self.path) {
             Some((leg, slot)) => of_leg(&home, &leg, slot)?,
@@ -60,7 +64,7 @@ impl Args {
             block("", &text).into_iter().for_each(|line| ctx.out.line(line));
         } else {
             // A pipe gets the composer's text to the letter.
-            ctx.out.raw(text.as_bytes());
+            ctx.out.text(&text);
         }
         Ok(Exit::Good)
     }

@@ -20,6 +20,9 @@ pub(super) struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Mask what looks like a credential
+    #[arg(long)]
+    redact: bool,
 }
 
 /// Deeper answers are not moved further to the right.
@@ -27,6 +30,7 @@ const MOST_INDENT: usize = 12;
 
 impl Args {
     pub(super) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
+        ctx.out.redact(self.redact);
         let home = packets::home(ctx)?;
         let mut found = packets::of_goal(&home, &self.goal)?;
         let lines = thread::lines(found.legs.drain(..).flat_map(|leg| leg.packets).collect());

@@ -29,10 +29,14 @@ pub(crate) struct Args {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Mask what looks like a credential
+    #[arg(long)]
+    redact: bool,
 }
 
 impl Args {
     pub(crate) fn run(self, ctx: &mut Context) -> Result<Exit, Failure> {
+        ctx.out.redact(self.redact);
         let team_home = packets::home(ctx)?;
         let found = ctx.block_on(async {
             let (daemon, _) = daemon::connect(ctx).await?;
