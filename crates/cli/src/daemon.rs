@@ -25,6 +25,9 @@ const SERVICE_STATUS: &str = "`handoff service status` says how the service is, 
 const AFTER_AN_UPDATE: &str =
     "the daemon is older: after an update, run `handoff service restart`, or start it again by hand";
 
+/// What to do where neither says that it is the older one.
+const ONE_VERSION: &str = "install `handoff` and `handoffd` from one version, then start the daemon again";
+
 /// A daemon that has answered.
 #[derive(Debug, Clone)]
 pub(crate) struct Daemon {
@@ -155,7 +158,13 @@ fn failure(error: ClientError, daemon: Option<&DaemonInfo>, at: Option<&Path>) -
                 false => "this program is older: use the `handoff` that came with the daemon",
             })
         }
-        ClientError::BadAnswer { .. } => Failure::new(Exit::Refused, format!("{error}{}", versions(daemon))),
+        ClientError::BadAnswer { .. } => {
+            let failure = Failure::new(Exit::Refused, format!("{error}{}", versions(daemon)));
+            match daemon.is_some_and(|daemon| daemon.version == crate::VERSION) {
+                true => failure,
+                false => failure.hint(ONE_VERSION),
+            }
+        }
         ClientError::Refused { method, ref error } if error.code == UNKNOWN_METHOD => {
             let message = format!("the daemon does not know `{method}`{}", versions(daemon));
             Failure::new(Exit::Refused, message).hint(AFTER_AN_UPDATE)

@@ -157,11 +157,17 @@ impl Refusal {
         refusal
     }
 
-    /// `unsupported_protocol`, naming the number that was asked for and ours.
+    /// `unsupported_protocol`, naming the number that was asked for and ours, the daemon's version, and what helps: a
+    /// client of another protocol may know no better than to show this.
     #[must_use]
-    pub fn unsupported_protocol(asked: u32) -> Self {
+    pub fn unsupported_protocol(asked: u32, version: &str) -> Self {
         let ours = crate::limits::PROTOCOL;
-        let message = format!("protocol {asked} is not supported; this daemon speaks protocol {ours}");
+        let remedy = match asked > ours {
+            true => "the daemon is older than its client, update and restart it",
+            false => "the client is older than the daemon, update it",
+        };
+        let message =
+            format!("protocol {asked} is not supported; this daemon ({version}) speaks protocol {ours}: {remedy}");
         let mut refusal = Self::new(ErrorCode::UnsupportedProtocol, message);
         refusal.data.supported = Some(vec![ours]);
         refusal

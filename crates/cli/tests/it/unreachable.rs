@@ -104,8 +104,10 @@ fn another_version_is_named_in_both_directions() {
         let names_both = said.stderr.contains("speaks protocol 1") && said.stderr.contains(&supported.to_string());
         assert!(said.code == 4 && names_both && said.stderr.contains(hint), "{said}");
         assert!(said.stderr.contains(&format!("this is handoff {}", env!("CARGO_PKG_VERSION"))), "{said}");
+        let doctor = run_doctor(supported, &data);
+        assert!(doctor.contains(hint), "F140: the remedy of `doctor` is the same: {doctor}");
     };
-    check(0, "the daemon is older");
+    check(0, "the daemon is older: after an update");
     check(2, "this program is older");
 }
 
@@ -114,7 +116,7 @@ fn a_watch_outlives_a_daemon_that_is_stopping_when_it_is_asked() {
     let world = TestEnv::new();
     let stopping =
         json!({"error": {"code": -32000, "message": "the daemon is stopping", "data": {"code": "shutting_down"}}});
-    answer_each(&world, [hello(), json!({"result": {"seq": 0}}), stopping]);
+    answer_each(&world, [hello("0.0.9"), json!({"result": {"seq": 0}}), stopping]);
     let watch = world.start(&["watch"]);
     eventually("it waits for the next one", || watch.stderr().contains("not reachable; waiting for it"));
 }
@@ -122,7 +124,7 @@ fn a_watch_outlives_a_daemon_that_is_stopping_when_it_is_asked() {
 #[test]
 fn a_daemon_that_lacks_a_method_is_told_apart_from_a_broken_one() {
     let world = TestEnv::new();
-    answer_once_then(&world, hello(), json!({"error": {"code": -32601, "message": "unknown method"}}));
+    answer_once_then(&world, hello("0.0.9"), json!({"error": {"code": -32601, "message": "unknown method"}}));
     let said = world.run(&["status"]);
     assert_snapshot!(said, @r"
     --- stderr
@@ -132,34 +134,55 @@ fn a_daemon_that_lacks_a_method_is_told_apart_from_a_broken_one() {
     ");
 }
 
-fn hello() -> Value {
+fn hello(version: &str) -> Value {
     json!({"result": {"protocol": 1, "daemon": {
-        "version": "0.0.9", "pid": 1, "instance": "0".repeat(32), "started_at": "2026-11-30T08:00:00Z",
+        "version": version, "pid": 1, "instance": "0".repeat(32), "started_at": "2026-11-30T08:00:00Z",
     }}})
+}
+
+/// What `doctor` says of a daemon that runs and speaks another protocol.
+fn run_doctor(supported: u32, data: &Value) -> String {
+    let world = TestEnv::new();
+    answer_once(&world, json!({"error": {"code": -32000, "message": "no", "data": data}}));
+    let found = world.run(&["doctor", "--json"]).json();
+    let of_daemon = |finding: &&Value| finding["check"] == "daemon";
+    let finding = found["findings"].as_array().unwrap().iter().find(of_daemon).unwrap();
+    assert!(finding["what"].as_str().unwrap().contains(&format!("the daemon speaks {supported}")), "{finding}");
+    finding["remedy"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn f140_an_answer_of_another_version_names_both_and_the_remedy() {
+    let world = TestEnv::new();
+    answer_once_then(&world, hello("0.2.0"), json!({"result": {"projects": 3}}));
+    let said = world.run(&["status"]);
+    assert!(said.code == 4 && said.stderr.contains("(this is handoff 0.1.0, the daemon is 0.2.0)"), "{said}");
+    assert!(said.stderr.contains("Hint: install `handoff` and `handoffd` from one version"), "{said}");
 }
 
 fn answer_once(world: &TestEnv, answer: Value) {
     answer_once_then(world, answer, Value::Null);
 }
 
-/// A daemon of another version: it answers the first request with one thing and all others with another.
+/// A daemon of another version: on each connection it answers the first request with one thing and all others with another.
 fn answer_once_then(world: &TestEnv, first: Value, others: Value) {
     answer_each(world, std::iter::once(first).chain(std::iter::repeat(others)));
 }
 
-/// One that is gone when it has given the last answer.
-fn answer_each(world: &TestEnv, answers: impl IntoIterator<Item = Value, IntoIter: Send + 'static>) {
+/// One that ends a connection when it has given the last answer there.
+fn answer_each(world: &TestEnv, answers: impl IntoIterator<Item = Value, IntoIter: Clone + Send + 'static>) {
     let answers = answers.into_iter();
     std::fs::create_dir(world.run_dir().join("handoffd")).unwrap();
     let listener = UnixListener::bind(world.run_dir().join("handoffd/handoffd.sock")).unwrap();
     std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let reader = BufReader::new(stream.try_clone().unwrap());
-        for (mut answer, line) in answers.zip(reader.lines().map_while(Result::ok)) {
-            let request: Value = serde_json::from_str(&line).unwrap();
-            answer["jsonrpc"] = "2.0".into();
-            answer["id"] = request["id"].clone();
-            writeln!(stream, "{answer}").unwrap();
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let reader = BufReader::new(stream.try_clone().unwrap());
+            for (mut answer, line) in answers.clone().zip(reader.lines().map_while(Result::ok)) {
+                let request: Value = serde_json::from_str(&line).unwrap();
+                answer["jsonrpc"] = "2.0".into();
+                answer["id"] = request["id"].clone();
+                writeln!(stream, "{answer}").unwrap();
+            }
         }
     });
 }

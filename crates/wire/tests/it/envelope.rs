@@ -209,8 +209,8 @@ fn refusals_are_written_and_read() {
         r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32000,"message":"no task T-1","data":{"code":"no_task"}}}"#,
     );
     check(
-        Refusal::unsupported_protocol(2),
-        r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32000,"message":"protocol 2 is not supported; this daemon speaks protocol 1","data":{"code":"unsupported_protocol","supported":[1]}}}"#,
+        Refusal::unsupported_protocol(2, "0.1.0"),
+        r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32000,"message":"protocol 2 is not supported; this daemon (0.1.0) speaks protocol 1: the daemon is older than its client, update and restart it","data":{"code":"unsupported_protocol","supported":[1]}}}"#,
     );
     check(
         Refusal::report_too_large("too large", 10, 20),

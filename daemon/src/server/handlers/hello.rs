@@ -8,10 +8,12 @@ use crate::peer::Responder;
 use crate::server::connection::Client;
 use crate::server::connections::Standing;
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Another protocol number is refused and the connection stays, so that the client can try another one.
 pub(super) fn handle(client: &mut Client, hello: &Hello, answer: Responder) {
     if hello.protocol != PROTOCOL {
-        return answer.error(Refusal::unsupported_protocol(hello.protocol));
+        return answer.error(Refusal::unsupported_protocol(hello.protocol, VERSION));
     }
     if !client.greeted {
         client.greeted = true;
@@ -21,7 +23,7 @@ pub(super) fn handle(client: &mut Client, hello: &Hello, answer: Responder) {
     }
     let hub = &client.service.hub;
     let daemon = DaemonInfo {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: VERSION.to_owned(),
         pid: std::process::id(),
         instance: hub.instance.clone(),
         started_at: hub.started_at.clone(),

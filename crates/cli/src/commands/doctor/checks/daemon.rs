@@ -10,7 +10,9 @@ pub(super) fn check(world: &World) -> Vec<Finding> {
     let status = match &world.daemon {
         Ok(status) => status,
         Err(failure) if failure.exit != Exit::Unreachable => {
-            return vec![Finding::fault(failure.message.clone(), world.restart())];
+            // One that answers, but not to this program: what helps is not always to start it again.
+            let remedy = failure.hints.first().map_or_else(|| world.restart().to_owned(), Clone::clone);
+            return vec![Finding::fault(failure.message.clone(), remedy)];
         }
         Err(failure) => return vec![absent(world, &failure.message)],
     };
