@@ -1,7 +1,10 @@
 //! Errors of the file layer in the state machine's terms.
 
+use std::io::ErrorKind;
+
 use lifecycle::{Cause, Failure};
-use store::{IoFault, LogError, Moved, OpenError, ProjectDir, ReadError, ReplaceError, WorkLog};
+use store::sys::Sys;
+use store::{IoFault, LogError, Moved, OpenError, PiFolder, ProjectDir, ReadError, ReplaceError, WorkLog};
 
 pub(super) use crate::causes::chain;
 
@@ -26,9 +29,15 @@ pub(super) fn work_log(log: &WorkLog, error: &LogError) -> Cause {
     Cause { words: chain(error), next: log.remedy(error) }
 }
 
-/// The named folder is not the opened one: gone, or another.
+/// The named folder is not the opened one: gone, or another. One that was closed to us cannot be compared, and is neither.
 pub(super) fn moved(dir: &ProjectDir, _moved: &Moved) -> Failure {
-    if dir.path().exists() { Failure::Moved } else { Failure::Missing }
+    if matches!(dir.path().try_exists(), Ok(false)) {
+        return Failure::Missing;
+    }
+    match ProjectDir::open(dir.path(), &Sys::real(), PiFolder::Require) {
+        Err(OpenError::Io(fault)) if fault.kind() == ErrorKind::PermissionDenied => io(&fault),
+        _ => Failure::Moved,
+    }
 }
 
 pub(super) fn replace(dir: &ProjectDir, error: &ReplaceError) -> Failure {

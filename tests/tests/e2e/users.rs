@@ -73,6 +73,27 @@ fn f160_a_folder_that_may_not_be_written_blocks_its_project_only() {
     assert_eq!(session.wait_dispatch("t-1").task_id, "t-1");
 }
 
+/// Not "moved", not even for a moment: that is said for good once, and looks for another fault.
+#[test]
+fn f160_a_folder_that_is_closed_is_told_as_that_and_once() {
+    let Some((world, project)) = users_world() else { return };
+    let daemon = start(&world);
+    let control = daemon.control();
+    let session = daemon.idle_session(&world, &project, "s-1");
+    fs::set_permissions(project.root(), fs::Permissions::from_mode(0o000)).unwrap();
+    let row = control.wait_state(&project, "unreadable", "unreadable");
+    assert!(row["why"].as_str().unwrap().contains("cannot open the folder"), "{row}");
+    let said = said(&world, Path::new("/"), "doctor");
+    assert_eq!(said.1.matches("Permission denied").count(), 2, "by the state, and by its cause: {}", said.1);
+    fs::set_permissions(project.root(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(project.queue(), Task::new("t-1").text()).unwrap();
+    session.wait_dispatch("t-1");
+    let history = fs::read_dir(world.state_dir()).unwrap().map(|entry| entry.unwrap().path());
+    let journal = history.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    let rows: String = journal.map(|path| fs::read_to_string(path).unwrap()).collect();
+    assert!(rows.contains("unreadable") && !rows.contains("moved"), "{rows}");
+}
+
 /// What `handoff` says to that user, and its exit code.
 fn said(world: &World, folder: &Path, arguments: &str) -> (Option<i32>, String) {
     let program = world.copy_of(&binaries().handoff);

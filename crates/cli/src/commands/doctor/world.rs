@@ -159,6 +159,9 @@ impl World {
     pub(super) fn restart(&self) -> &'static str {
         match &self.manager {
             Manager::Systemd { service, .. } => judge::again(service),
+            Manager::None(_) if self.daemon_pid().is_some() => {
+                "end the daemon that runs, and start it again as it was started"
+            }
             Manager::None(_) => "run `handoffd` in a terminal of its own, or under a service manager",
         }
     }

@@ -1,10 +1,14 @@
 //! The folders of each project: whether the daemon's user can open and write them. What stands in them is for the other checks,
 //! which have nothing to look at where this one finds them closed.
 
+use std::fs::File;
+use std::io;
+
 use store::sys::Sys;
 use store::{IoFault, OpenError, PiFolder, ProjectDir};
 
 use super::{Finding, Subject, World};
+use crate::queue_file::QUEUE;
 use crate::shell::quoted;
 
 /// The root and `.pi`.
@@ -19,6 +23,13 @@ pub(super) fn check(_: &World, subject: &Subject) -> Vec<Finding> {
 /// Whether the checks of what is in `.pi` can look at anything.
 pub(super) fn can_open(subject: &Subject) -> bool {
     ProjectDir::open(&subject.path, &Sys::real(), PiFolder::Require).is_ok()
+}
+
+/// Whether nothing in the root can be looked at, as its mode forbids it.
+pub(super) fn is_closed(subject: &Subject) -> bool {
+    let is_denied = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    let within = subject.path.join(QUEUE).symlink_metadata().map(drop);
+    File::open(&subject.path).map(drop).and(within).err().is_some_and(is_denied)
 }
 
 fn denied(fault: &IoFault) -> Finding {

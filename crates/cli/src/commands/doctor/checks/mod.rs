@@ -137,6 +137,8 @@ fn of_project(subject: &Subject, answer: Answer<Vec<Finding>>) -> Vec<Finding> {
 fn checks_of(world: &World, subject: &Subject) -> Vec<Finding> {
     let (checks, of_pi) = match subject.enabled {
         Enabled::Yes if folders::can_open(subject) => (OF_PROJECT, OF_PI),
+        // `folders` tells of it, and nothing else can be looked at.
+        Enabled::Yes if folders::is_closed(subject) => (&OF_PROJECT[..2], &[][..]),
         Enabled::Yes if subject.path.is_dir() => (OF_PROJECT, &[][..]),
         Enabled::Yes | Enabled::No => (&OF_PROJECT[..1], &[][..]),
     };
