@@ -111,7 +111,9 @@ impl Project {
             (State::Blocked, Some(Reason::LockLive | Reason::LockUnknown | Reason::LockMalformed)) => {
                 Some("handoff unlock".into())
             }
-            (State::Blocked, Some(Reason::QueueFull | Reason::ContextFile)) => cancel.or(Some("handoff lint".into())),
+            // Where RUNNING and ERROR do not fit, the ERROR of a cancel does not either.
+            (State::Blocked, Some(Reason::QueueFull)) => Some("handoff lint".into()),
+            (State::Blocked, Some(Reason::ContextFile)) => cancel.or(Some("handoff lint".into())),
             (State::Blocked, _) => self.next_for_cause().or(Some("handoff doctor".into())),
             (State::Stuck, _) => Some("handoff logs".into()),
             (State::Missing, _) => Some("handoff projects list".into()),

@@ -36,7 +36,7 @@ pub(super) fn refusal(why: &Why) -> Refusal {
         Why::QueueUnreadable => {
             (ErrorCode::QueueUnreadable, "tasks.json cannot be read; `handoff lint` says why".into())
         }
-        Why::QueueFull => (ErrorCode::QueueFull, "the task would leave no room for its course in tasks.json".into()),
+        Why::QueueFull => (ErrorCode::QueueFull, "tasks.json has no room for RUNNING or ERROR, that of a cancel included: make the instruction, or members of your own, shorter".into()),
         Why::CannotWrite(words) => (ErrorCode::CannotWrite, format!("nothing was written: {words}")),
         Why::ReportTooLarge { limit, size } => {
             let message =

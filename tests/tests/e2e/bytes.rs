@@ -177,7 +177,11 @@ fn f183_a_document_without_room_for_running_is_not_dispatched_blind() {
     let room = 256 * 1024 - task.text().len() - "  \"pad\": \"\",\n".len();
     let full = task.with("pad", "p".repeat(room - 8));
     stage.project.plan(&full);
-    stage.control.wait_state(&stage.project, "blocked", "queue_full");
+    let row = stage.control.wait_state(&stage.project, "blocked", "queue_full");
+    // F257: no ERROR fits, so a cancel is no way out, and says what is.
+    assert!(row["next"].as_str().unwrap().starts_with("handoff lint"), "{row}");
+    let refused = stage.control.ask("task.cancel", &stage.project, json!({"task_id": "t-1"})).unwrap_err();
+    assert!(refused.message.contains("members of your own, shorter"), "{}", refused.message);
     assert_eq!(stage.project.bytes(), full.text().as_bytes());
     assert_eq!(stage.session.count("t-1"), 0);
 }
