@@ -124,6 +124,9 @@ pub fn judge(facts: &Facts<'_>) -> Verdict {
 
 type Decision = (u8, LockState, String);
 
+/// The rule about a lock that was taken on another host.
+pub(super) const ANOTHER_HOST: u8 = 5;
+
 /// Rules 2 and 3.
 fn before_content(facts: &Facts<'_>) -> Option<Decision> {
     if facts.guard == GuardState::HeldElsewhere {
@@ -141,7 +144,7 @@ fn by_content(facts: &Facts<'_>, lock: &LockContent) -> Decision {
         return (4, state, reason);
     }
     if let Some(host) = lock.host.as_ref().filter(|host| **host != me.host) {
-        return (5, LockState::CannotTell, format!("it was taken on another host, `{host}`"));
+        return (ANOTHER_HOST, LockState::CannotTell, format!("it was taken on another host, `{host}`"));
     }
     if lock.boot_id.is_some() && lock.boot_id != me.boot_id {
         return match facts.fs.is_local() && me.boot_id.is_some() {

@@ -155,7 +155,7 @@ impl Lock {
         let found = Found::read(&self.project)?;
         match found {
             Some(Found { content: Readable::Content(content), identity, hash: Some(hash), .. })
-                if identity == stamp.identity && content.is_of(self.instance) =>
+                if identity == stamp.identity && content.is_of(self.instance) && content.host == self.content.host =>
             {
                 (self.published.stamp, self.hash) = (Some(stamp), hash);
                 Ok(())
@@ -238,8 +238,10 @@ fn contend(
         let (Readable::Content(old), Some(hash)) = (found.content, found.hash) else {
             return Ok(Round::Blocked(verdict));
         };
-        // Under the guard nobody else is this instance: what we lost or kept earlier is ours again.
-        if verdict.state != LockState::Dead && !old.is_of(instance) {
+        // Under the guard nobody else is this instance: what we lost or kept earlier is ours again. What names another
+        // host never was ours (F085).
+        let ours = old.is_of(instance) && verdict.rule != super::judge::ANOTHER_HOST;
+        if verdict.state != LockState::Dead && !ours {
             return Ok(Round::Blocked(verdict));
         }
         if let Some(published) = publish::replace(&project.pi, hash, bytes)? {

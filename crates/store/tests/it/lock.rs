@@ -148,6 +148,19 @@ fn a_lock_that_is_not_ours_any_more_is_neither_written_nor_deleted() {
 }
 
 #[test]
+fn f085_a_lock_that_names_another_host_is_not_ours_whatever_else_it_says() {
+    let project = Project::new();
+    let (mut lock, _) = acquired(acquire(&project, &claimant(1)));
+    let elsewhere =
+        LockContent { host: Some("there".to_owned()), boot_id: Some("another".to_owned()), ..lock.content().clone() };
+    put_lock(&project, &elsewhere);
+    assert!(lock.still_ours().is_err());
+    lock.release(KeepFile::Remove).unwrap();
+    assert_eq!(blocked(acquire(&project, &claimant(1))), (5, LockState::CannotTell));
+    assert_eq!(read_lock(&project), elsewhere, "left in place");
+}
+
+#[test]
 fn touching_the_lock_does_not_lose_it() {
     let project = Project::new();
     let (mut lock, _) = acquired(acquire(&project, &claimant(1)));
