@@ -45,6 +45,21 @@ pub enum InstanceError {
         /// The other daemon; `None` if it did not say so within a second.
         holder: Option<Holder>,
     },
+    /// The file system of the state folder has no file locks (a network home, for example). Another start does not
+    /// help (exit code 2, F086).
+    #[error(
+        "cannot lock {}: {source}: there are no file locks on {fs}, and nothing else keeps two daemons apart, so none \
+         is started and no project is touched; set `daemon.state_dir` to a folder on a disk of this machine",
+        path.display()
+    )]
+    NoLocks {
+        /// The lock file.
+        path: PathBuf,
+        /// What it lies on, as far as that is known.
+        fs: String,
+        /// The system's words.
+        source: io::Error,
+    },
     /// The lock cannot be taken at all, so nothing is known and nothing may be started.
     #[error(transparent)]
     File(#[from] FileError),
@@ -54,17 +69,27 @@ impl Instance {
     /// Takes the lock and writes pid and socket into it. The folder must exist. Does not wait for another daemon.
     ///
     /// # Errors
-    /// [`InstanceError::Held`] with the other's pid and socket; [`InstanceError::File`] if the file cannot be opened,
-    /// locked (a network file system without locks, for example) or written.
+    /// [`InstanceError::Held`] with the other's pid and socket; [`InstanceError::NoLocks`] on a file system without
+    /// locks; [`InstanceError::File`] if the file cannot be opened, locked or written.
     pub fn acquire(path: &Path, socket: &Path) -> Result<Self, InstanceError> {
+        Self::acquire_by(path, socket, File::try_lock)
+    }
+
+    fn acquire_by(
+        path: &Path,
+        socket: &Path,
+        mut try_lock: impl FnMut(&File) -> Result<(), TryLockError>,
+    ) -> Result<Self, InstanceError> {
         loop {
             let file = open(path).map_err(|error| FileError::io("open", path, error))?;
-            match file.try_lock() {
+            match try_lock(&file) {
                 Ok(()) => {}
+                // A network file system may wait for its server, and be interrupted.
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(TryLockError::WouldBlock) => {
                     return Err(InstanceError::Held { path: path.to_path_buf(), holder: wait_for_name(path) });
                 }
-                Err(TryLockError::Error(error)) => return Err(FileError::io("lock", path, error).into()),
+                Err(TryLockError::Error(error)) => return Err(not_locked(path, error)),
             }
             // Somebody may have deleted or replaced the file between the two steps: a lock on a file that no one
             // else will open protects nothing.
@@ -121,6 +146,17 @@ pub fn read_holder(path: &Path) -> Option<Holder> {
 #[must_use]
 pub fn is_held(path: &Path) -> bool {
     read_holder(path).is_some_and(|holder| is_alive(holder.pid))
+}
+
+fn not_locked(path: &Path, source: io::Error) -> InstanceError {
+    use rustix::io::Errno;
+    match Errno::from_io_error(&source) {
+        Some(Errno::NOLCK | Errno::OPNOTSUPP | Errno::BADF | Errno::NOSYS | Errno::INVAL) => {
+            let fs = store::FsKind::of(path).map_or_else(|_| "this file system".to_owned(), |kind| kind.to_string());
+            InstanceError::NoLocks { path: path.to_path_buf(), fs, source }
+        }
+        _ => FileError::io("lock", path, source).into(),
+    }
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -210,6 +246,37 @@ mod tests {
             for error in lost.into_iter().filter_map(Result::err) {
                 assert!(matches!(error, InstanceError::Held { holder: Some(_), .. }), "{error}");
             }
+        }
+    }
+
+    #[test]
+    fn f086_a_lock_call_that_was_interrupted_is_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("l");
+        let mut interruptions = 3;
+        let try_lock = |file: &File| match interruptions {
+            0 => file.try_lock(),
+            _ => {
+                interruptions -= 1;
+                Err(TryLockError::Error(rustix::io::Errno::INTR.into()))
+            }
+        };
+        assert!(Instance::acquire_by(&path, Path::new("/s"), try_lock).is_ok());
+    }
+
+    #[test]
+    fn f086_a_state_folder_without_file_locks_is_told_with_its_mount_and_the_remedy() {
+        use rustix::io::Errno;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("l");
+        let mount = store::FsKind::of(dir.path()).unwrap();
+        for errno in [Errno::NOLCK, Errno::OPNOTSUPP, Errno::BADF] {
+            let refuse = |_: &File| Err(TryLockError::Error(errno.into()));
+            let error = Instance::acquire_by(&path, Path::new("/s"), refuse).unwrap_err();
+            assert!(matches!(error, InstanceError::NoLocks { .. }), "{error:?}");
+            let said = error.to_string();
+            let parts = [format!("{errno}"), format!("no file locks on {mount}"), "`daemon.state_dir`".to_owned()];
+            assert!(parts.iter().all(|part| said.contains(part)), "{said}");
         }
     }
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 /// Watches projects, owns their queues and carries tasks between planner and worker. Runs in the foreground.
 #[derive(Debug, clap::Parser)]
 #[command(name = "handoffd", version, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 stopped in order, 1 failed, 2 wrong arguments or invalid configuration, \
-                        3 another daemon is running.\nEverything else is done with the program `handoff`.")]
+#[command(after_help = "Exit codes: 0 stopped in order, 1 failed, 2 wrong arguments, invalid configuration or \
+                        no file locks in the state folder, 3 another daemon is running.\n\
+                        Everything else is done with the program `handoff`.")]
 pub(super) struct Args {
     /// Read this configuration file instead of the usual one
     #[arg(long, value_name = "FILE")]

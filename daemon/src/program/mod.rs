@@ -35,7 +35,8 @@ enum Exit {
     Good = 0,
     /// It could not go on.
     Failed = 1,
-    /// Wrong arguments or an invalid configuration. The shipped units do not start it again after this.
+    /// Wrong arguments, an invalid configuration, or a state folder without file locks (F086). The shipped units do not
+    /// start it again after this.
     Invalid = 2,
     /// Another daemon is running.
     AnotherRuns = 3,
@@ -80,9 +81,9 @@ pub fn main() -> ExitCode {
             // It may be mended while clients are told of it.
             let now = || prepare(&args, env.clone());
             fault.end(supervisor, voice, waiting, &|| match fault.exit {
-                Exit::Invalid => now().is_err_and(|now| now.lines == fault.lines),
+                Exit::Invalid if !fault.what.is_empty() => now().is_err_and(|now| now.lines == fault.lines),
                 Exit::AnotherRuns => now().is_ok_and(|ready| is_held(&ready.places.instance_lock())),
-                Exit::Good | Exit::Failed => true,
+                Exit::Invalid | Exit::Good | Exit::Failed => true,
             })
         }
     }
@@ -143,6 +144,7 @@ fn serve(ready: Ready, listener: Listener, supervisor: Supervisor, voice: Voice)
         }
         let exit = match error.downcast_ref::<RunError>() {
             Some(RunError::Instance(InstanceError::Held { .. })) => Exit::AnotherRuns,
+            Some(RunError::Instance(InstanceError::NoLocks { .. })) => Exit::Invalid,
             _ => Exit::Failed,
         };
         Fault { exit, ..Fault::failed(&*error) }
