@@ -302,7 +302,7 @@ impl Actor {
 
     fn lock_taken(&mut self, recovered: bool, at: Wall) {
         let change = if recovered { LockChange::Recovered } else { LockChange::Taken };
-        said::lock_taken(&self.path, recovered, self.left_by.take());
+        said::lock_taken(&self.path, self.left_by.take().filter(|_| recovered));
         self.holds_lock = true;
         self.journal(at, Entry::Lock(journal::LockSeen { change, holder: None }));
         self.publish(EventKind::Lock { change, holder: None });

@@ -10,9 +10,11 @@ use crate::jobs::LeftBy;
 /// The state that a person sees. What else is told of the same matter is no warning of its own.
 pub(super) fn state(project: &Path, shown: &ProjectStatus) {
     let (state, reason) = (shown.state.as_str(), shown.reason.map(|reason| reason.as_str()));
-    let (project, why) = (project.display(), shown.why.as_deref());
+    let why = shown.why.as_deref();
+    let next = shown.next.as_deref().map(|next| lifecycle::elsewhere(next, &shown.path, &shown.path));
+    let project = project.display();
     if needs_a_look(shown.state) {
-        tracing::warn!(%project, state, reason, why, "the state has changed");
+        tracing::warn!(%project, state, reason, why, next, "the state has changed");
     } else {
         tracing::info!(%project, state, reason, why, "the state has changed");
     }
@@ -24,13 +26,13 @@ fn needs_a_look(state: ProjectState) -> bool {
 }
 
 /// The lock is ours now. That its owner died is a warning; that a daemon stopped in order is none.
-pub(super) fn lock_taken(project: &Path, recovered: bool, left_by: Option<LeftBy>) {
+pub(super) fn lock_taken(project: &Path, left_by: Option<LeftBy>) {
     let project = project.display();
     match left_by {
-        _ if !recovered => tracing::info!(%project, "the lock is ours"),
+        None => tracing::info!(%project, "the lock is ours"),
         Some(LeftBy::Before) => tracing::info!(%project, "the lock is ours; the daemon before this one left it to us"),
         Some(LeftBy::Us) => tracing::info!(%project, "the lock is ours again"),
-        None => tracing::warn!(%project, "the lock of a dead owner was recovered"),
+        Some(LeftBy::Dead(owner)) => tracing::warn!(%project, %owner, "the lock of a dead owner was recovered"),
     }
 }
 

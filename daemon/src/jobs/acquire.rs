@@ -1,12 +1,14 @@
 //! Taking, rebinding and releasing the ownership lock; opening the folder; sweeping what a crash left (D14–D19, D22, D64).
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use lifecycle::{Acquired, Binding, Done, Failure, Holder, Keep, Process, Reason, Recovered, Verdict, WriteResult};
 use queue::Document;
 use store::{
-    Acquisition, Claimant, KeepFile, Limit, Lock, LockContent, LockError, LockState, PiFolder, ProcessId, ProjectDir,
-    SwapVerdict, Unlocked, names,
+    Acquisition, Claimant, FsKind, KeepFile, Limit, Lock, LockContent, LockError, LockState, PiFolder, ProcessId,
+    ProjectDir, Protection, SwapVerdict, Unlocked, names,
 };
 
 use super::warnings::Matter;
@@ -47,7 +49,7 @@ impl Files {
                 let past = self.past(context);
                 let (outlived, released) = (past.take_outlived().map(Box::new), past.take_released());
                 let halted = past.take_halted();
-                self.left_by = old.and_then(|old| left_by(&old, me, released));
+                self.left_by = old.map(|old| left_by(&old, me, released, context.now));
                 self.outlived = outlived;
                 self.past.take_if(|past| past.is_empty());
                 Acquired::Ours { recovered, fresh_folder, lost, halted }
@@ -90,9 +92,11 @@ impl Files {
     }
 
     fn note_protection(&mut self, lock: &Lock, dir: &ProjectDir) {
-        let text = "this file system has no file locks: only the content of the lock file protects the queue";
-        let unlocked = matches!(lock.protection(), store::Protection::ContentOnly { .. });
-        self.warnings.set(Matter::Locks, unlocked.then(|| text.to_owned()));
+        let unlocked = without_file_locks(lock.protection(), dir.fs_kind());
+        if let Some(text) = &unlocked {
+            tracing::warn!(project = %self.path.display(), "{text}");
+        }
+        self.warnings.set(Matter::Locks, unlocked);
         self.warnings.set(Matter::Events, dir.fs_kind().events_note());
     }
 
@@ -161,6 +165,16 @@ impl Files {
     }
 }
 
+/// What is missing on which mount, why, and what still protects the user (F086).
+fn without_file_locks(protection: &Protection, fs: FsKind) -> Option<String> {
+    match protection {
+        Protection::Guarded => None,
+        Protection::ContentOnly { reason } => Some(format!(
+            "there are no file locks on {fs} ({reason}): only the content of the lock file protects the queue"
+        )),
+    }
+}
+
 /// The lock that lies there, if it is from this boot: its binding is carried over, so that a crash between two writes
 /// of ours cannot lose it.
 fn previous(dir: &ProjectDir, me: &Claimant) -> Option<LockContent> {
@@ -173,11 +187,26 @@ fn same_boot(content: &LockContent, me: &Claimant) -> bool {
 }
 
 /// A foreign lock has no version.
-fn left_by(content: &LockContent, me: &Claimant, released: bool) -> Option<LeftBy> {
+fn left_by(content: &LockContent, me: &Claimant, released: bool, now: Timestamp) -> LeftBy {
     if me.instance.is_some_and(|instance| content.is_of(instance)) {
-        return Some(LeftBy::Us);
+        return LeftBy::Us;
     }
-    (released && content.version.is_some()).then_some(LeftBy::Before)
+    match released && content.version.is_some() {
+        true => LeftBy::Before,
+        false => LeftBy::Dead(dead_owner(content, now).into()),
+    }
+}
+
+/// Whose a recovered lock was and how old it is, as far as it says so (F060).
+fn dead_owner(content: &LockContent, now: Timestamp) -> String {
+    let host = content.host.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
+    let since = content.acquired_at.map(|since| {
+        // A clock that was set back makes no age.
+        let age = Duration::try_from(now.duration_since(since)).unwrap_or_default();
+        let age = humantime::format_duration(Duration::from_secs(age.as_secs()));
+        format!(" since {since:.0}, {age} ago")
+    });
+    format!("pid {}{host}{}", content.pid, since.unwrap_or_default())
 }
 
 fn recovered_from(content: &LockContent, me: &Claimant) -> Recovered {
@@ -207,7 +236,9 @@ pub(super) fn verdict(found: &store::Verdict) -> Verdict {
         since: holder.since.map(|at| lifecycle::Wall(at.as_millisecond())),
     });
     let holder = holder.unwrap_or_default();
-    Verdict { rule: found.rule, reason, text: format!("{}{}", found.reason, named(&holder)), holder }
+    // A person must look at it, so it is named (F070).
+    let file = if reason == Reason::LockMalformed { format!(" (.pi/{})", names::LOCK) } else { String::new() };
+    Verdict { rule: found.rule, reason, text: format!("{}{}{file}", found.reason, named(&holder)), holder }
 }
 
 /// Who holds the lock, as far as it is known (D16: live and undecidable locks are named).
@@ -231,5 +262,34 @@ pub(super) fn lock_failure(dir: &ProjectDir, error: &LockError) -> Failure {
         LockError::TooLong | LockError::NoInstance | LockError::Contended => {
             Failure::CannotWrite(failure::chain(error).into())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f086_what_a_mount_without_file_locks_lacks_is_said_with_its_name_and_what_is_left() {
+        let nfs = FsKind::Network { name: "nfs" };
+        let without = Protection::ContentOnly { reason: "No locks available".to_owned() };
+        let expected = "there are no file locks on nfs (No locks available): only the content of the lock file protects \
+                        the queue";
+        assert_eq!(without_file_locks(&without, nfs).as_deref(), Some(expected));
+        assert_eq!(without_file_locks(&Protection::Guarded, nfs), None);
+    }
+
+    #[test]
+    fn f060_a_dead_owner_is_named_with_the_age_of_its_lock() {
+        let check = |lock: &str, expected: &str| {
+            let content = LockContent::parse(lock.as_bytes()).unwrap();
+            assert_eq!(dead_owner(&content, "2026-11-30T08:00:00Z".parse().unwrap()), expected);
+        };
+        check(
+            r#"{"pid": 7, "host": "h", "acquired_at": "2026-11-30T06:59:30.250Z"}"#,
+            "pid 7 on h since 2026-11-30T06:59:30Z, 1h 29s ago",
+        );
+        check(r#"{"pid": 7, "acquired_at": "2026-12-01T00:00:00Z"}"#, "pid 7 since 2026-12-01T00:00:00Z, 0s ago");
+        check(r#"{"pid": 7}"#, "pid 7");
     }
 }

@@ -79,13 +79,15 @@ pub struct Files {
     pub watched: Arc<Watched>,
 }
 
-/// Whose the lock was that lay there and counted as dead, where that is no surprise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whose the lock was that lay there and counted as dead.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LeftBy {
     /// A daemon that stopped in order and left it for a task that runs (D19).
     Before,
     /// Ourselves: the folder was away and is back.
     Us,
+    /// An owner that died: who it was, as far as the lock says, and how old the lock is (F060).
+    Dead(Box<str>),
 }
 
 /// What a job is given beside the files.

@@ -126,6 +126,19 @@ fn f060_a_dead_owner() {
 }
 
 #[test]
+fn f060_one_line_says_whose_the_lock_was_and_how_old_it_is() {
+    let world = world!();
+    let project = world.project("app");
+    let dead = Stranger::dead();
+    fs::write(project.lock(), content(dead, 1).to_string()).unwrap();
+    let daemon = world.start();
+    let log = wait::until("the line", || Some(daemon.log()).filter(|log| log.contains("was recovered")));
+    let line = log.lines().find(|line| line.contains("was recovered")).unwrap();
+    let owner = format!("owner=\"pid {dead} on {} since 2026-09-01T10:00:00Z, ", host());
+    assert!(line.contains(&owner) && line.contains(" ago"), "{line}");
+}
+
+#[test]
 fn a_zombie_is_dead() {
     let mut child = Command::new("/bin/true").spawn().unwrap();
     let stat = format!("/proc/{}/stat", child.id());
@@ -252,6 +265,21 @@ fn f070_malformed_locks_are_left_for_people() {
         check_blocked(what, "lock_malformed", put(bytes));
     }
     check_blocked("too big", "lock_malformed", put(format!("{{\"pid\": 1}}{}", " ".repeat(4096))));
+}
+
+#[test]
+fn f070_one_line_names_the_file_the_reason_and_the_command() {
+    let world = world!();
+    let project = world.project("app");
+    fs::write(project.lock(), "").unwrap();
+    let daemon = world.start();
+    daemon.control().wait_state(&project, "blocked", "lock_malformed");
+    let find = |log: &str| {
+        log.lines().find(|line| line.contains(" WARN ") && line.contains("lock_malformed")).map(str::to_owned)
+    };
+    let line = wait::until("the line", || find(&daemon.log()));
+    let command = format!("next=\"handoff unlock {}\"", project.root().display());
+    assert!(line.contains("it is empty (.pi/pi-claude-handoff.lock)") && line.contains(&command), "{line}");
 }
 
 #[test]
