@@ -4,9 +4,12 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use handoffd::instance::Holder;
+use handoffd::places::Places;
 use handoffd::places::socket::{SocketPlace, not_reachable};
 use handoffd::registry::{Candidate, Selector, select};
 use serde::{Deserialize, Serialize};
+use store::{ProcessId, Processes as _, SystemProcesses};
 use wire::client::{Client, ClientError, Inbox};
 use wire::error::{ErrorCode, UNKNOWN_METHOD};
 use wire::hello::{ClientInfo, DaemonInfo};
@@ -77,10 +80,38 @@ pub(crate) async fn connect(ctx: &Context) -> Result<(Daemon, Inbox), Failure> {
 }
 
 fn nobody(ctx: &Context, tried: &[SocketPlace], causes: Vec<String>) -> Failure {
-    Failure::new(Exit::Unreachable, not_reachable(tried)).problems(causes).hint(match service::is_there(&ctx.env) {
+    let failure = Failure::new(Exit::Unreachable, not_reachable(tried)).problems(causes);
+    if let Some(holder) = ctx.places().ok().as_ref().and_then(holder) {
+        return failure.hint(lives_all_the_same(&holder));
+    }
+    failure.hint(match service::is_there(&ctx.env) {
         true => SERVICE_STATUS,
         false => "`handoff service install` makes it a service, once; or run `handoffd` in another terminal",
     })
+}
+
+/// Whom the instance lock names, if that process lives and is a daemon: the number may have got another one since.
+pub(crate) fn holder(places: &Places) -> Option<Holder> {
+    let holder = handoffd::instance::read_holder(&places.instance_lock())?;
+    let pid = i32::try_from(holder.pid).ok()?;
+    let is_alive = SystemProcesses.is_alive(ProcessId { pid, started: None });
+    (is_alive && SystemProcesses.describe(pid).command.is_some_and(|command| command.contains("handoffd")))
+        .then_some(holder)
+}
+
+/// Another one could not start (F104).
+fn lives_all_the_same(holder: &Holder) -> String {
+    let pid = holder.pid;
+    match holder.socket.as_ref().filter(|socket| socket.symlink_metadata().is_err()) {
+        Some(socket) => format!(
+            "the daemon (pid {pid}) runs, but its socket {} is not there: a cleaner may have removed it, or it is not made \
+             yet; the daemon makes it within ten seconds, so try again; `handoff doctor` says more",
+            socket.display()
+        ),
+        None => {
+            format!("a daemon (pid {pid}) runs all the same: `handoff doctor` says where, and why it does not answer")
+        }
+    }
 }
 
 impl Daemon {

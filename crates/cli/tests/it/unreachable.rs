@@ -95,6 +95,33 @@ fn a_daemon_that_does_not_answer_is_given_up_within_its_time() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test plays the daemon")]
+fn f104_a_daemon_whose_socket_was_removed_is_not_said_to_be_missing() {
+    let world = crate::doctor::world();
+    let program = world.root().join("handoffd");
+    std::fs::copy("/bin/sleep", &program).unwrap();
+    let mut daemon = std::process::Command::new(&program);
+    // The places are those of the daemon's own environment.
+    daemon.env_clear().env("HOME", world.home()).env("XDG_RUNTIME_DIR", world.run_dir());
+    let mut daemon = daemon.arg("600").spawn().unwrap();
+    let lock = format!(".local/state/handoffd/handoffd-{}.lock", handoffd::places::host::host_part());
+    let holder = serde_json::json!({"pid": daemon.id(), "socket": world.run_dir().join("handoffd/handoffd.sock")});
+    write(&world.home().join(&lock), holder.to_string().as_bytes());
+    let pid = format!("(pid {})", daemon.id());
+    crate::doctor::check(&world, "daemon", "fault", &[&pid, "its socket is not there", "wait ten seconds"]);
+    crate::doctor::check(&world, "socket", "fault", &["has vanished", "wait ten seconds"]);
+    let (said, next) = (world.run(&["status"]), world.run(&["init"]));
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    assert_eq!(said.code, 3, "{said}");
+    assert!(said.stderr.contains(&pid) && said.stderr.contains("is not there"), "{said}");
+    // Another daemon could not start beside it.
+    for said in [said, next] {
+        assert!(said.stderr.contains(&pid) && !said.stderr.contains("service install"), "{said}");
+    }
+}
+
+#[test]
 fn another_version_is_named_in_both_directions() {
     let check = |supported: u32, hint: &str| {
         let world = TestEnv::new();

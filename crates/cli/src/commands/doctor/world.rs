@@ -9,7 +9,6 @@ use handoffd::places::{Places, PlacesError, config_file};
 use handoffd::registry::{Project, Registry, StateFileError, merge_projects};
 use handoffd::roots::Root;
 use jiff::Timestamp;
-use store::{ProcessId, Processes as _, SystemProcesses};
 use wire::status::{ProjectState, ProjectStatus, Status};
 
 use super::patience::{ALL, PATIENCE, Question, ask_all};
@@ -155,6 +154,20 @@ impl World {
         self.manager.service()
     }
 
+    /// What to do about a daemon that lives and whose socket is gone: it makes that again by itself (F104).
+    pub(super) fn after_ten_seconds(&self, pid: u32) -> String {
+        let else_do = match self.unit() {
+            Some(_) => self.restart().to_owned(),
+            None => format!("end it with `kill {pid}` and start it again"),
+        };
+        format!("wait ten seconds, in which the daemon makes it again; if it is still not there: {else_do}")
+    }
+
+    /// Whether the socket's file is not there.
+    pub(super) fn has_no_socket(&self) -> bool {
+        self.places.as_ref().is_ok_and(|places| places.socket.path.symlink_metadata().is_err())
+    }
+
     /// The command that starts, or starts again, the daemon as it is installed here.
     pub(super) fn restart(&self) -> &'static str {
         match &self.manager {
@@ -188,13 +201,9 @@ impl Subject {
     }
 }
 
-/// The process that the instance lock names, if it lives and is a daemon: the number may have got another one since.
+/// The process of the daemon that holds the instance lock.
 pub(super) fn holder(places: &Places) -> Option<u32> {
-    let pid = handoffd::instance::read_holder(&places.instance_lock())?.pid;
-    let number = i32::try_from(pid).ok()?;
-    let is_alive = SystemProcesses.is_alive(ProcessId { pid: number, started: None });
-    (is_alive && SystemProcesses.describe(number).command.is_some_and(|command| command.contains("handoffd")))
-        .then_some(pid)
+    daemon::holder(places).map(|holder| holder.pid)
 }
 
 fn status(ctx: &Context) -> Result<Box<Status>, Failure> {

@@ -16,7 +16,13 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub(super) fn say(ctx: &Context, root: &Path, has_extension: bool) {
     let mut steps = Vec::new();
     if !seen_by_daemon(ctx, root) {
-        steps.push("run the daemon: `handoff service install` once, or `handoffd` in a terminal of its own".to_owned());
+        // Another one could not start beside it (F122).
+        steps.push(match ctx.places().ok().as_ref().and_then(daemon::holder) {
+            Some(holder) => {
+                format!("see with `handoff doctor` why the daemon (pid {}) has not taken it up yet", holder.pid)
+            }
+            None => "run the daemon: `handoff service install` once, or `handoffd` in a terminal of its own".to_owned(),
+        });
     }
     let session = if has_extension { "`pi`" } else { "`pi` or `handoff attach`" };
     steps.push(format!("open the worker's session: {session} in {}", root.display()));

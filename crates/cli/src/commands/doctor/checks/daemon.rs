@@ -32,6 +32,10 @@ fn absent(world: &World, message: &str) -> Finding {
             );
             Finding::fault(what, format!("kill -CONT {pid}"))
         }
+        Some(pid) if world.has_no_socket() => {
+            let what = format!("the daemon (pid {pid}) runs and cannot be reached: its socket is not there");
+            Finding::fault(what, world.after_ten_seconds(pid))
+        }
         Some(pid) => {
             let what = format!("a daemon (pid {pid}) holds the instance lock and does not answer: {message}");
             let remedy = match world.unit() {

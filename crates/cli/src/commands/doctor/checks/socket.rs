@@ -122,7 +122,7 @@ fn socket_file(world: &World, socket: &Path) -> Option<Finding> {
 fn vanished(world: &World, socket: &Path) -> Option<Finding> {
     let pid = world.daemon_pid().filter(|_| world.running().is_none())?;
     let what = format!("{} has vanished, so nobody reaches the daemon (pid {pid})", socket.display());
-    Some(Finding::fault(what, world.restart()))
+    Some(Finding::fault(what, world.after_ten_seconds(pid)))
 }
 
 fn foreign(path: &Path, meta: &Metadata) -> Option<Finding> {
