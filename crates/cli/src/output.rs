@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Write};
 
 use anstyle::{AnsiColor, Style};
 use handoffd::env::Env;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -78,9 +79,14 @@ impl Output {
         (size.ws_col > 0).then_some((usize::from(size.ws_col), usize::from(size.ws_row)))
     }
 
-    /// Whether nobody reads stdout any more: streams stop then.
+    /// Whether nobody reads stdout any more: streams stop then, also when there is nothing to write just now (F117).
     pub(crate) fn is_closed(&self) -> bool {
+        let gone = PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL;
+        let stdout = io::stdout();
+        let mut look = [PollFd::new(&stdout, PollFlags::empty())];
         self.fault.is_some()
+            || poll(&mut look, Some(&Timespec::default())).is_ok_and(|told| told > 0)
+                && look[0].revents().intersects(gone)
     }
 
     /// One line of the result.

@@ -199,3 +199,18 @@ fn without_a_daemon_it_says_which_command_starts_one() {
     assert_eq!(code, Some(3), "{out}");
     assert!(err.contains("handoffd") && err.contains(&world.socket().display().to_string()), "{err}");
 }
+
+#[test]
+fn f117_a_stream_ends_with_its_reader_although_nothing_happens() {
+    let world = world!();
+    let project = world.project("app");
+    let daemon = world.start();
+    daemon.control().wait_state(&project, "idle", "");
+    for arguments in [&["events"][..], &["watch"], &["logs", "-f"]] {
+        let mut command = world.command(&binaries().handoff);
+        let mut child = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        drop(child.stdout.take());
+        let status = wait::until("it ends", || child.try_wait().unwrap());
+        assert!(status.success(), "{arguments:?}: {status}");
+    }
+}

@@ -3,7 +3,9 @@
 pub(crate) mod line;
 
 use std::ffi::OsString;
+use std::time::Duration;
 
+use tokio::time::timeout;
 use wire::calls::DaemonNotification;
 use wire::client::FromDaemon;
 use wire::control::EventsSubscribe;
@@ -12,6 +14,9 @@ use crate::context::Context;
 use crate::daemon;
 use crate::exit::Exit;
 use crate::failure::Failure;
+
+/// How often it looks whether somebody still reads when nothing happens.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Print what happens, as it happens
 ///
@@ -37,17 +42,20 @@ impl Args {
             Ok((daemon, inbox))
         })?;
         let (_daemon, mut inbox) = connected;
-        while let Some(told) = runtime.block_on(inbox.next()) {
-            let FromDaemon::Notification(DaemonNotification::Event(event)) = told else { continue };
+        while !ctx.out.is_closed() {
+            let event = match runtime.block_on(async { timeout(LOOK, inbox.next()).await }) {
+                Ok(Some(FromDaemon::Notification(DaemonNotification::Event(event)))) => event,
+                Ok(Some(_)) | Err(_) => continue,
+                Ok(None) => {
+                    return Err(Failure::new(Exit::Unreachable, "the daemon has ended the connection"));
+                }
+            };
             if self.json {
                 ctx.out.json(&event);
             } else {
                 ctx.out.line(line::of(&event));
             }
-            if ctx.out.is_closed() {
-                return Ok(Exit::Good);
-            }
         }
-        Err(Failure::new(Exit::Unreachable, "the daemon has ended the connection"))
+        Ok(Exit::Good)
     }
 }
