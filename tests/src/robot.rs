@@ -99,7 +99,10 @@ impl Worker {
 fn work_on(session: &Session, dispatch: &Dispatch) -> bool {
     match session.report(dispatch, report::complete()) {
         Err(refused) if refused.name() == "closed" => return false,
-        Err(refused) if ["cannot_write", "queue_unreadable"].contains(&refused.name()) => return false,
+        // To be sent again: when it can be written, or to the next daemon.
+        Err(refused) if ["cannot_write", "queue_unreadable", "shutting_down"].contains(&refused.name()) => {
+            return false;
+        }
         _ => {}
     }
     session.settled(dispatch);
